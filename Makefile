@@ -44,7 +44,7 @@ test/budget: ## the tests under -short, none from the cache, and the ten dearest
 test/race: ## only the tests, with the race detector, none from the cache
 	$(GO) test -race $(LEAN) -count 1 -timeout 20m ./...
 
-test/short: ## the quick tests, for the loop of editing: no database, process or browser, nothing that takes a second
+test/short: ## the quick tests, for the loop of editing: no database, process or browser, nothing that takes a third of a second
 	$(GO) test -short ./... # without further flags, so results are shared with those of go test in a package
 
 test/long: test/long/packages test/long/mutants ## what CI takes a sample of, in full; planted bugs, mutations (hours)

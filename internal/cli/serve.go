@@ -191,50 +191,6 @@ func (a *app) serveFlags(c *cobra.Command, s *serving) {
 	c.Flags().VisitAll(func(f *pflag.Flag) { variables(c.Flags(), f.Name) })
 }
 
-// check rejects flags that do not apply to the kind of installation.
-func (s *serving) check(w where) error {
-	switch {
-	case s.rollups < 0 || s.kinds < 0:
-		return usage("--max-rollups 32", "--max-rollups and --max-kinds cannot be below 0")
-	case s.grace < leastGrace || s.grace > mostGrace:
-		return usage("--access-grace 5m", "--access-grace %v: want %v to %v: a revoked token is valid for so long in a process that is cut off", s.grace, leastGrace, mostGrace)
-	case s.readOnly && s.cells > 0:
-		return usage("leave it out", "--cells is for a new installation, and --read-only makes none")
-	case s.cells < 0 || s.connections < 0:
-		return usage("leave them out", "--cells and --connections cannot be below 0")
-	case s.retain < leastRetain:
-		return usage("--retain 24h", "--retain %v: want at least %v, so that followers can resume", s.retain, leastRetain)
-	case w.shared && s.mode() == listen.SelfSigned:
-		return usage("--tls-cert FILE --tls-key FILE", "--tls self-signed is for a data directory: servers that share databases use files, or each would have an authority of its own")
-	case !w.shared && s.connections > 0:
-		return usage("leave it out", "--connections needs --map")
-	}
-	for _, at := range s.places {
-		if err := httpapi.CheckPlace(at); err != nil {
-			return usage("--place postgres://db2; or --place sqlite:/srv/locus", "--place: %v", err)
-		}
-	}
-	if _, err := access.ParseVariables(s.secretEnv); err != nil {
-		return usage("--secret-env CRM_PASSWORD=db1", "--secret-env: %v", err)
-	}
-	if err := s.checkPeers(w); err != nil {
-		return err
-	}
-	if err := s.checkLine(); err != nil {
-		return err
-	}
-	if err := s.people.check(s.public); err != nil {
-		return err
-	}
-	if err := s.audit.check(); err != nil {
-		return err
-	}
-	if err := s.traces.check(); err != nil {
-		return err
-	}
-	return s.hits.check()
-}
-
 // openServed opens an installation with metrics, and returns the server options that share its logger and metrics. It
 // doubles the garbage collector's target, because resolving produces much garbage, unless GOGC is set.
 func (a *app) openServed(ctx context.Context, w where, s *serving, log *audits.Options, traces locus.Tracer) (*locus.DB, *httpapi.Options, error) {

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
@@ -80,29 +79,6 @@ func (a *app) tokenCreate() *cobra.Command {
 	c.Flags().StringVarP(&output, "output", "o", "", "new file for the token, which only its owner can read; by default the token is printed")
 	return a.connection(c)
 }
-
-// ratesFlag is --rate.
-type ratesFlag struct{ rates *access.Rates }
-
-// Set implements pflag.Value.
-func (f *ratesFlag) Set(text string) error {
-	for part := range strings.SplitSeq(text, ",") {
-		name, number, _ := strings.Cut(part, "=")
-		to := map[string]*int{"requests": &f.rates.Requests, "records": &f.rates.Records, "hits": &f.rates.Hits}[strings.TrimSpace(name)]
-		n, err := strconv.Atoi(number)
-		if to == nil || err != nil || n < 1 || n > access.MaxRate {
-			return fmt.Errorf("%.40q is no rate: want requests=N, records=N or hits=N, N from 1 to %d, separated by commas", part, access.MaxRate)
-		}
-		*to = n
-	}
-	return nil
-}
-
-// Type implements pflag.Value.
-func (f *ratesFlag) Type() string { return "RATES" }
-
-// String implements pflag.Value.
-func (f *ratesFlag) String() string { return "" }
 
 func (a *app) tokenRotate() *cobra.Command {
 	var request httpapi.RotateRequest
