@@ -223,9 +223,6 @@ func TestP09_CheckFindsAndRepairsEachDamage(t *testing.T) {
 	for i, d := range damages {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
-			if i%longtest.Sample(3, 1, 1, 1) > 0 {
-				longtest.Slow(t)
-			}
 			h := histories[i%len(histories)]
 			in := open(t, copied(t, h.dir), nil)
 			at := in.hurt(t, d, rand.New(rand.NewPCG(uint64(i), 2)))

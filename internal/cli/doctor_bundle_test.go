@@ -95,7 +95,7 @@ func TestP10_BundleHasNoSecret(t *testing.T) {
 		t.Errorf("%v, %v", info, err)
 	}
 	files := unpacked(t, at("b.tar.gz"))
-	lacks(t, files, "canary", dir, "zanzibar", "0199", "510 555", "198.51", "10.1.2.3", secret, "0xc000")
+	lacks(t, files, "canary", dir, "zanzibar", "5550199", "555 0199", "510 555", "198.51", "10.1.2.3", secret, "0xc000")
 	for name, want := range map[string][]string{
 		"build.json":        {`"go": "go1.`, `"version": `},
 		"doctor.jsonl":      {`"what":"cells"`, "1 record, 1 entity", " ends at 20", "a durable write takes"},
