@@ -35,8 +35,8 @@ func (h *Handle) write() {
 	}
 }
 
-// store stores a group of entries. After an error the callers that wait have it, and the entries of actions that have already happened
-// are kept for the next group.
+// store stores a group of entries. An error is returned to the callers that wait; the entries of actions that have
+// already happened are kept for the next group.
 func (h *Handle) store(group []*pending) {
 	err := h.commit(func(_ context.Context, _ storage.Tx, add func(audit.Entry) (audit.Row, error)) error {
 		for _, p := range group {

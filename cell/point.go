@@ -22,8 +22,8 @@ var (
 type Point struct {
 	// Server has the role, the hosts and the ports, without a password.
 	Server string `json:"server"`
-	// Name is that of a restore point in the log of the server. It is "" if the server made none, for the reason Refused: At is then the
-	// time to recover to.
+	// Name is that of a restore point in the log of the server. It is "" if the server made none; Refused
+	// has the reason then, and At is the time to recover to.
 	Name    string    `json:"name,omitempty"`
 	At      time.Time `json:"at"` // by the server's clock
 	Refused string    `json:"refused,omitempty"`

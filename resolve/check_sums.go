@@ -114,8 +114,7 @@ func (c *checker) altered(id cell.ID, table cell.Table, row []any) Difference {
 	}
 }
 
-// mendPostings leaves out what is damaged of the postings of a cell. The step of the records finds those that have to be
-// posted again.
+// mendPostings drops the damaged postings of a cell. The step of the records finds those to post again.
 func (c *checker) mendPostings(ctx context.Context, id cell.ID) error {
 	c.mu.Lock()
 	defer c.unlock()

@@ -21,8 +21,8 @@ var ErrClosed = problem.Class(problem.ErrClosed, "resolve: queue closed")
 // syncs of all cells, few enough to bound the wait. heldGroup is that of a resolver that only puts.
 const maxGroup, heldGroup = 8000, 32_000
 
-// Callers that wait for each batch come back together: those of the last one are waited for a little, for at most this part
-// of what that one took, so that they do not fall into two groups that wait for each other.
+// Callers that wait for each batch come back together. The queue waits a little for those of the last batch, at most this
+// part of the time that it took, so that they do not split into two groups that wait for each other.
 const (
 	gatherPart = 8
 	gatherMost = 50 * time.Millisecond

@@ -16,7 +16,7 @@ const noPeers = "none"
 
 // peerAddr returns the address at which other servers of the installation send writes to this one, "" for none. By default it
 // is a free port of the address from which this machine reaches the first database server: the others reach that one,
-// too. A server that listens for its own machine only is not opened to others by that.
+// too. A server that listens for its own machine only stays closed to others.
 func (s *serving) peerAddr(w where) string {
 	switch {
 	case !w.shared || s.peers == noPeers:

@@ -13,7 +13,7 @@ import (
 type Data struct {
 	Time    time.Time
 	Sources []SourceState
-	// Changes is how many of the latest changes New, Updated and Last of the sources are counted in, since Since.
+	// Changes is the number of latest changes, since Since, that New, Updated and Last of the sources are counted over.
 	Changes int
 	Since   time.Time
 	// Refused is how many records were refused today, of all sources; negative if unknown.

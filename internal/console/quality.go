@@ -15,10 +15,10 @@ import (
 // Quality is the content of the quality page, about one kind.
 type Quality struct {
 	Kind  string
-	Kinds []string // that the viewer may choose from
+	Kinds []string // the kinds that the viewer may choose from
 	// Asked is the threshold that was asked about, as typed, and Problem what is wrong with it.
 	Asked, Problem string
-	// Profile and Estimate have at most the one kind.
+	// Profile and Estimate have this kind at most.
 	Profile  *decisions.Profile
 	Estimate *decisions.Quality
 }

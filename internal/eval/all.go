@@ -22,7 +22,7 @@ type AllOptions struct {
 	// Terms say how common the words of names are. Defaults to those of each set, see match.TermsOf.
 	// match.DefaultTermFrequencies() is what a resolver without data uses.
 	Terms *match.TermFrequencies
-	// Judge measures also the entities after a judge that is right nine times of ten was asked what is unsure.
+	// Judge also measures the entities after a judge that is right nine times of ten has decided the possible matches.
 	Judge bool
 	// Learn measures the sets once more with weights learned from each set without its labels. Given pairs are no data
 	// to learn from.

@@ -77,10 +77,10 @@ type Provider struct {
 	client *http.Client
 	now    func() time.Time
 
-	turn   sync.Mutex     // of those who ask for the addresses
-	found  *oidc.Provider // once it was reached
-	failed time.Time      // when it was last not
-	cause  error          // of that
+	turn   sync.Mutex     // held while the provider is asked for its addresses
+	found  *oidc.Provider // nil until the provider was reached
+	failed time.Time      // when it could last not be reached
+	cause  error          // why
 
 	mu    sync.Mutex
 	roles map[string][]string

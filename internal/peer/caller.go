@@ -29,7 +29,7 @@ const (
 	avoidFor = 10 * time.Second
 	// idleFor is how long an idle connection is kept.
 	idleFor = 30 * time.Second
-	// margin is how much earlier than its caller a forwarded call ends, so that what is known by then arrives.
+	// margin is how much earlier a forwarded call ends than that of its caller, which then still receives what is known.
 	margin = 50 * time.Millisecond
 )
 

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// sqlSurvey works for every role. Of sessions of other roles it sees that they are there, but not their type.
+	// sqlSurvey works for every role. It sees that other roles have sessions, but not of which type.
 	sqlSurvey = `SELECT current_setting('server_version'), pg_backend_pid(), current_setting('max_connections')::int,
 	(SELECT count(*) FROM pg_stat_activity WHERE coalesce(backend_type, 'client backend') = 'client backend' AND datid IS NOT NULL),
 	clock_timestamp(), pg_is_in_recovery(), current_setting('archive_mode') <> 'off',
