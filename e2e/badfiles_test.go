@@ -24,6 +24,7 @@ import (
 
 	"github.com/locus-db/locus/internal/cli"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // elsewhere lists the entries of surfaces F and L that cannot be tried here, with the reason. They are printed as
@@ -520,7 +521,7 @@ func TestBadInputs_OnTheCommandLine(t *testing.T) {
 			if e.As != "string" {
 				continue // a JSON escape, tried on HTTP and beside the reader
 			}
-			if !long() && i%2 != j {
+			if !longtest.On() && i%2 != j {
 				continue
 			}
 			key := e.ID + format
