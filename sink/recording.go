@@ -79,6 +79,7 @@ func (r *Runner) record(ctx context.Context, token int64) error {
 		return err
 	}
 	r.recording.Store(c)
+	r.due.Store(nil)
 	defer func() {
 		r.recording.Store(nil)
 		r.delivered.Add(c.progress.Delivered - c.began.Delivered)

@@ -82,7 +82,8 @@ type Runner struct {
 
 	recording atomic.Pointer[recording] // the same for changes
 
-	delivered, failed atomic.Int64 // by this process before the current feed
+	delivered, failed atomic.Int64              // by this process before the current feed
+	due               atomic.Pointer[time.Time] // see note
 }
 
 // New returns a runner. Nothing is read or written before Run.
@@ -128,6 +129,7 @@ func (r *Runner) Run(ctx context.Context) error {
 			return err
 		case err == nil, errors.Is(err, lease.ErrLost), errors.Is(err, ErrFenced): // another process runs it
 			pause, failed = firstPause, false
+			r.due.Store(nil)
 			rest(ctx, saveEvery, nil)
 		default:
 			if !failed {
@@ -171,24 +173,6 @@ func (r *Runner) own(ctx context.Context) error {
 	return nil
 }
 
-// note stores why the sink cannot run.
-func (r *Runner) note(ctx context.Context, token int64, why error) {
-	r.failed.Add(1)
-	p, err := r.opts.Store.Load(ctx)
-	if err != nil {
-		return // the log has why
-	}
-	p.Trouble, p.Saved = why.Error(), r.opts.Now().UTC()
-	p.Failed++
-	asked, err := r.opts.Store.Save(ctx, token, p)
-	if err == nil && len(asked) > 0 {
-		for _, one := range asked {
-			p.Apply(one)
-		}
-		_, _ = r.opts.Store.Save(ctx, token, p)
-	}
-}
-
 // beat renews the lease, and ends the work once it is lost or has not been renewed for its TTL.
 func (r *Runner) beat(ctx context.Context, stop context.CancelCauseFunc) {
 	renewed := time.Now()
@@ -219,6 +203,7 @@ func (r *Runner) run(ctx context.Context, token int64) error {
 		return err
 	}
 	r.feed.Store(f)
+	r.due.Store(nil)
 	r.opts.Logger.Debug("sink runs", "sink", r.opts.Name, "token", f.token)
 	g, ctx := errgroup.WithContext(ctx)
 	b := &backoff{patience: r.opts.Patience, recovered: make(chan struct{})}
@@ -248,7 +233,8 @@ func (r *Runner) run(ctx context.Context, token int64) error {
 type Stats struct {
 	// Running reports that this process holds the lease.
 	Running bool
-	// Lag is for how long the oldest change has been waiting, Dead the number of dead letters; both only if Running.
+	// Lag is for how long the oldest change has been waiting, Dead the number of dead letters; both only if Running. A
+	// process that cannot open the target knows the lag too, as of its last attempt.
 	Lag  time.Duration
 	Dead int
 	// Delivered counts accepted events, and Failed failed attempts, since the start of the process.
@@ -258,6 +244,9 @@ type Stats struct {
 // Stats returns what the runner does.
 func (r *Runner) Stats() Stats {
 	s := Stats{Delivered: r.delivered.Load(), Failed: r.failed.Load()}
+	if due := r.due.Load(); due != nil {
+		s.Lag = r.opts.Now().Sub(*due)
+	}
 	if f := r.feed.Load(); f != nil {
 		s.Running, s.Lag = true, f.lag()
 		f.mu.Lock()

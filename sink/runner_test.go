@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -276,6 +278,50 @@ func TestRunner_TriesAgain(t *testing.T) {
 		}
 		if err := stop(); err != nil {
 			t.Fatal(err)
+		}
+	})
+}
+
+// The lag of a sink whose target cannot be opened is known, and so is why it cannot.
+func TestRunner_TargetIsAway(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, store, row := newLocked(100), &sinktest.Store{}, &leases{}
+		target := &sinktest.Memory{Keeps: true}
+		opts := options(l, target, store, row.holder("a"))
+		opts.Lanes, opts.Batch = 1, 100
+		var away atomic.Pointer[error]
+		refused := errors.New("connection refused")
+		opts.Open = func(context.Context) (sink.Sink, error) {
+			if err := away.Load(); err != nil {
+				return nil, *err
+			}
+			return target, nil
+		}
+		for _, filled := range []bool{false, true} {
+			away.Store(&refused)
+			r := sink.New(opts)
+			stop := start(t, r)
+			pass(time.Minute)
+			if s := r.Stats(); filled != (s.Lag == 0) {
+				t.Errorf("filled %t, nothing new: %+v", filled, s)
+			}
+			l.act(20)
+			pass(time.Hour)
+			if s := r.Stats(); s.Lag < 50*time.Minute || s.Running || s.Failed == 0 {
+				t.Errorf("filled %t: %+v", filled, s)
+			}
+			if p, _ := store.Load(t.Context()); !strings.Contains(p.Trouble, refused.Error()) {
+				t.Errorf("the stored trouble is %q", p.Trouble)
+			}
+			away.Store(nil)
+			pass(10 * time.Minute)
+			if n := l.wrong(target); n > 0 || r.Stats().Lag != 0 {
+				t.Errorf("%d ids are wrong, %+v", n, r.Stats())
+			}
+			if err := stop(); err != nil {
+				t.Fatal(err)
+			}
 		}
 	})
 }

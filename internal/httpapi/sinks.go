@@ -97,7 +97,7 @@ func (s *Server) oneSink(of *sinks.Status) Sink {
 	for _, c := range of.Position.Cells {
 		one.Filled += c.Count
 	}
-	if stats := s.svc.Sinks().Running()[of.Name]; stats.Running {
+	if stats := s.svc.Sinks().Running()[of.Name]; stats.Running || stats.Lag > 0 {
 		lag := stats.Lag.Milliseconds()
 		one.LagMS = &lag
 	}

@@ -16,8 +16,8 @@ type SinksFunc func() map[string]sink.Stats
 // WatchSinks sets the function that returns the sinks that the process delivers to.
 func (m *Metrics) WatchSinks(ask SinksFunc) { m.sinks.ask.Store(&ask) }
 
-// sinkMetrics collects the state of sinks at a scrape. Lag and dead letters are reported by the process that delivers,
-// so that they are not counted twice.
+// sinkMetrics collects the state of sinks at a scrape. Lag and dead letters are reported by the process that delivers, or
+// cannot because the target is away, so that they are not counted twice.
 type sinkMetrics struct{ ask atomic.Pointer[SinksFunc] }
 
 var (
@@ -54,7 +54,7 @@ func (m *sinkMetrics) Collect(to chan<- prometheus.Metric) {
 		for _, f := range eachSink {
 			f.send(to, s, name)
 		}
-		if !s.Running {
+		if !s.Running && s.Lag == 0 {
 			continue
 		}
 		for _, f := range ownSink {

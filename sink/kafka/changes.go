@@ -22,6 +22,7 @@ import (
 type ChangeSink struct {
 	topic    string
 	producer *kgo.Client
+	dials    *kafkatopic.Dials
 }
 
 var _ sink.ChangeSink = (*ChangeSink)(nil)
@@ -33,7 +34,8 @@ func OpenChanges(ctx context.Context, to *url.URL, password secret.Text) (*Chang
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	producer, err := kgo.NewClient(kafkatopic.Options(to, password)...)
+	dials := &kafkatopic.Dials{}
+	producer, err := kgo.NewClient(append(kafkatopic.Options(to, password), kgo.WithHooks(dials))...)
 	if err != nil {
 		return nil, fmt.Errorf("kafka: %w", err)
 	}
@@ -50,13 +52,15 @@ func OpenChanges(ctx context.Context, to *url.URL, password secret.Text) (*Chang
 		producer.Close()
 		return nil, fmt.Errorf("kafka: open topic %s: %w", topic, err)
 	}
-	return &ChangeSink{topic, producer}, nil
+	return &ChangeSink{topic, producer, dials}, nil
 }
 
 // DeliverChanges implements sink.ChangeSink.
 func (s *ChangeSink) DeliverChanges(ctx context.Context, changes []sink.Change) (delivered int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	ctx, done := s.dials.Watch(ctx)
+	defer done()
 	records := make([]*kgo.Record, len(changes))
 	for i := range changes {
 		c := &changes[i]
@@ -71,7 +75,7 @@ func (s *ChangeSink) DeliverChanges(ctx context.Context, changes []sink.Change) 
 	trace(ctx, records)
 	for i, r := range s.producer.ProduceSync(ctx, records...) {
 		if r.Err != nil {
-			return i, fmt.Errorf("kafka: write %d changes to topic %s: %w", len(records), s.topic, r.Err)
+			return i, fmt.Errorf("kafka: write %d changes to topic %s: %w", len(records), s.topic, kafkatopic.Cause(ctx, r.Err))
 		}
 	}
 	return len(records), nil

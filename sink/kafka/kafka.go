@@ -27,6 +27,7 @@ type Sink struct {
 	producer        *kgo.Client // nil if it has failed; used by one goroutine at a time
 	mark            mark        // as committed last
 	fenced          error       // why another owner has the transactional ID
+	dials           kafkatopic.Dials
 }
 
 var _ sink.Sink = (*Sink)(nil)
@@ -49,7 +50,7 @@ func Open(ctx context.Context, to *url.URL, password secret.Text) (*Sink, error)
 
 // connect takes the transactional ID over, and then reads what was committed under it.
 func (s *Sink) connect(ctx context.Context) error {
-	producer, err := kgo.NewClient(append(s.common[:len(s.common):len(s.common)], kgo.TransactionalID("locus."+s.topic), kgo.TransactionTimeout(patience))...)
+	producer, err := kgo.NewClient(append(s.common[:len(s.common):len(s.common)], kgo.TransactionalID("locus."+s.topic), kgo.TransactionTimeout(patience), kgo.WithHooks(&s.dials))...)
 	if err != nil {
 		return fmt.Errorf("kafka: %w", err)
 	}
@@ -64,7 +65,7 @@ func (s *Sink) connect(ctx context.Context) error {
 		err = s.load(ctx)
 	}
 	if err != nil {
-		return s.broken(fmt.Errorf("kafka: open topic %s: %w", s.topic, err))
+		return s.broken(fmt.Errorf("kafka: open topic %s: %w", s.topic, kafkatopic.Cause(ctx, err)))
 	}
 	return nil
 }
@@ -101,6 +102,8 @@ func (s *Sink) Close() error {
 func (s *Sink) Deliver(ctx context.Context, b sink.Batch) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	ctx, done := s.dials.Watch(ctx)
+	defer done()
 	write := func(b sink.Batch) error { return s.write(ctx, b) }
 	err := write(b)
 	if tooLarge(err) == "" || len(b.Events) == 0 {
@@ -163,7 +166,7 @@ func (s *Sink) write(ctx context.Context, b sink.Batch) error {
 		err = s.commit(ctx, append(records, last))
 	}
 	if err != nil {
-		return s.broken(fmt.Errorf("kafka: write %d events to topic %s: %w", len(records), s.topic, err))
+		return s.broken(fmt.Errorf("kafka: write %d events to topic %s: %w", len(records), s.topic, kafkatopic.Cause(ctx, err)))
 	}
 	s.mark = next
 	return nil

@@ -11,12 +11,15 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/secret"
 	"github.com/locus-db/locus/sink"
@@ -265,6 +268,33 @@ func TestDeliver_ConnectsAgain(t *testing.T) {
 	}
 	if events, err := committed(t.Context(), s); err != nil || len(events) != 1 {
 		t.Errorf("%+v, %v", events, err)
+	}
+}
+
+// A delivery to brokers that are gone ends with why, and long before its time is over.
+func TestDeliver_SaysWhyNoBrokerAnswers(t *testing.T) {
+	t.Parallel()
+	longtest.Slow(t)
+	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.DefaultNumPartitions(3), kfake.SeedTopics(1, "trail"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := must(t, c.ListenAddrs(), "golden")
+	trail, err := openChanges(t, c.ListenAddrs(), "trail")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+	begun := time.Now()
+	err = s.Deliver(t.Context(), sink.Batch{Token: 1, Position: at(1), Events: []sink.Event{event(1, 1, 1, nil)}})
+	_, failed := trail.DeliverChanges(t.Context(), []sink.Change{{Change: changelog.Change{Seq: 1}}})
+	for _, err := range []error{err, failed} {
+		if err == nil || !strings.Contains(err.Error(), "refused") {
+			t.Error(err)
+		}
+	}
+	if took := time.Since(begun); took > 40*time.Second {
+		t.Errorf("both took %v", took)
 	}
 }
 

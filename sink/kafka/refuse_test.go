@@ -4,13 +4,18 @@ package kafka_test
 
 import (
 	"errors"
+	"net/url"
 	"strings"
 	"testing"
 
+	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/locus-db/locus/internal/longtest"
+	"github.com/locus-db/locus/secret"
 	"github.com/locus-db/locus/sink"
+	"github.com/locus-db/locus/sink/kafka"
 )
 
 // The topic of another program is not touched, and one that would forget entities is refused.
@@ -53,5 +58,19 @@ func TestDriver_RefusesOtherURLs(t *testing.T) {
 		if _, _, err := sink.ParseURL(text); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hidden") {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
+	}
+}
+
+// A wrong password is named as what may be wrong.
+func TestOpen_WrongPassword(t *testing.T) {
+	t.Parallel()
+	longtest.Slow(t)
+	brokers := cluster(t, kfake.EnableSASL(), kfake.Superuser("SCRAM-SHA-512", "locus", "right"))
+	u, err := url.Parse("kafka://locus@" + brokers[0] + "/golden?sasl=scram-sha-512")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := kafka.Open(t.Context(), u, secret.New("wrong")); err == nil || !strings.Contains(err.Error(), "password is wrong") {
+		t.Errorf("%v", err)
 	}
 }

@@ -3,6 +3,7 @@
 package nats
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,6 +21,16 @@ var _ sink.ChangeSink = (*Sink)(nil)
 // DeliverChanges implements sink.ChangeSink. The subject of a change is that of its cell. Each is published only if the
 // subject still has the message before it, so no change is there twice or out of order.
 func (s *Sink) DeliverChanges(ctx context.Context, changes []sink.Change) (delivered int, err error) {
+	if err := natsurl.Lost(s.conn); err != nil {
+		return 0, err
+	}
+	if delivered, err = s.deliverChanges(ctx, changes); err != nil {
+		err = cmp.Or(natsurl.Lost(s.conn), err)
+	}
+	return delivered, err
+}
+
+func (s *Sink) deliverChanges(ctx context.Context, changes []sink.Change) (delivered int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, natsurl.Patience)
 	defer cancel()
 	subject := s.prefix + "." + changes[0].Cell.String()

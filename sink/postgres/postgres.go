@@ -143,11 +143,23 @@ func (s *Sink) in(ctx context.Context, fn func(pgx.Tx) error) error {
 	if s.conn == nil || s.conn.IsClosed() {
 		conn, err := pgx.ConnectConfig(ctx, s.config)
 		if err != nil {
-			return fmt.Errorf("connect to %s: %w", net.JoinHostPort(s.config.Host, fmt.Sprint(s.config.Port)), err)
+			return fmt.Errorf("connect to %s: %w", net.JoinHostPort(s.config.Host, fmt.Sprint(s.config.Port)), connecting(err))
 		}
 		s.conn = conn
 	}
 	return pgx.BeginFunc(ctx, s.conn, fn)
+}
+
+// connecting returns the last of the errors of an attempt to connect. The driver lists every address, with and without TLS,
+// in lines of their own.
+func connecting(err error) error {
+	if failed, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		err = failed.Unwrap()
+	}
+	if all, ok := err.(interface{ Unwrap() []error }); ok && len(all.Unwrap()) > 0 {
+		err = all.Unwrap()[len(all.Unwrap())-1]
+	}
+	return err
 }
 
 // create creates what is missing.

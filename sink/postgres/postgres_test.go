@@ -157,6 +157,15 @@ func TestDeliver_ConnectsAgain(t *testing.T) {
 }
 
 // A table of another program is not touched.
+// A server that is away is one line: the driver has one for every address, with and without TLS.
+func TestOpen_SaysWhyNoServerAnswers(t *testing.T) {
+	t.Parallel()
+	_, err := postgres.Open(t.Context(), "postgres://ann@127.0.0.1:1/crm?table=golden", nil)
+	if err == nil || !strings.Contains(err.Error(), "refused") || strings.Count(err.Error(), "127.0.0.1") > 4 || strings.ContainsAny(err.Error(), "\n\t") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestOpen_LeavesTheTablesOfOthers(t *testing.T) {
 	t.Parallel()
 	_, url, conn := open(t)
