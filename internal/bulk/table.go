@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/locus-db/locus/internal/exchange"
@@ -21,6 +22,7 @@ type tableRows struct {
 	mapper *mapper
 	lists  []bool // whether a text is a list as CSV has it
 	used   []bool // whether a column means something
+	binary []bool // whether a column has bytes and no text
 	taken  *counter
 	size   int64
 
@@ -37,7 +39,7 @@ func newTable(p *Plan, r *Reader, table tabular.Table, m *mapper) (*tableRows, e
 		}
 		m.column(c.Name)
 		t.lists = append(t.lists, m.mapping.list(c.Name) != "")
-		t.used = append(t.used, len(m.uses[i]) > 0)
+		t.used, t.binary = append(t.used, len(m.uses[i]) > 0), append(t.binary, c.Binary != "")
 	}
 	return t, nil
 }
@@ -59,6 +61,9 @@ func (t *tableRows) Next() (*Row, error) {
 		return nil, refused
 	}
 	for _, c := range t.row.Cells {
+		if t.binary[c.Column] {
+			continue
+		}
 		if size += len(c.Text); size > MaxRow {
 			t.long = true
 			return nil, refused.whole(nil, "too_large", causeLong, fmt.Sprintf("it is longer than %d bytes", MaxRow))
@@ -84,6 +89,9 @@ func (t *tableRows) Next() (*Row, error) {
 func (t *tableRows) list() []cell {
 	t.cells = t.cells[:0]
 	for _, c := range t.row.Cells {
+		if t.binary[c.Column] {
+			continue
+		}
 		if !t.lists[c.Column] {
 			t.cells = append(t.cells, cell{c.Column, c.Text})
 			continue
@@ -109,16 +117,35 @@ func (t *tableRows) object() json.RawMessage {
 	return plainJSON((&Row{Attributes: by}).Values())
 }
 
-// fields returns the row as the table has it: a field for each column, without values if it is null.
+// fields returns the row as the table has it: a field for each column, without values if it is null. Bytes that are no text
+// are written as blob has them.
 func (t *tableRows) fields() []Field {
 	fields := make([]Field, len(t.mapper.names))
 	for i, name := range t.mapper.names {
 		fields[i].Name = name
 	}
 	for _, c := range t.row.Cells {
-		fields[c.Column].Values = append(fields[c.Column].Values, c.Text)
+		text := c.Text
+		if t.binary[c.Column] || !utf8.ValidString(text) {
+			text = blob(text)
+		}
+		fields[c.Column].Values = append(fields[c.Column].Values, text)
 	}
 	return fields
+}
+
+// blob returns bytes as DuckDB writes them: printable ASCII as it is, without quotes and backslashes, and any other byte as
+// \xHH.
+func blob(bytes string) string {
+	var b strings.Builder
+	for i := range len(bytes) {
+		if c := bytes[i]; c < ' ' || c > '~' || strings.IndexByte(`\'"`, c) >= 0 {
+			fmt.Fprintf(&b, `\x%02X`, c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
 }
 
 // tableError converts an error of a table to a *FileError. The end of the table stays io.EOF.
@@ -148,7 +175,9 @@ func sampleOfTable(t tabular.Table) (*sampledTable, error) {
 			return nil, err
 		}
 		for _, c := range row.Cells {
-			size += len(c.Text)
+			if s.columns[c.Column].Binary == "" {
+				size += len(c.Text)
+			}
 		}
 		row.Cells = slices.Clone(row.Cells)
 		s.rows = append(s.rows, row)
@@ -166,7 +195,7 @@ func (s *sampledTable) columnsOf(null []string) []sampled {
 		has := make([]bool, len(s.columns))
 		filled := 0
 		for _, c := range row.Cells {
-			if c.Text != "" && utf8.ValidString(c.Text) && !slices.Contains(null, c.Text) {
+			if c.Text != "" && s.columns[c.Column].Binary == "" && utf8.ValidString(c.Text) && !slices.Contains(null, c.Text) {
 				all[c.Column].values = append(all[c.Column].values, c.Text)
 				if !has[c.Column] {
 					has[c.Column] = true

@@ -9,6 +9,7 @@ import (
 	"math"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/locus-db/locus"
@@ -84,8 +85,14 @@ func (p *site) own(ctx context.Context) (*counter.Series, error) {
 	return p.svc.Counters().Recorder().Series(ctx, counter.Query{Prefix: &prefix, From: from, To: to, Step: step})
 }
 
-// noMetric says that there is no metric of that name.
+// noMetric says that there is no metric of that name, or none yet: the pages link to those that Locus keeps about itself.
 func (p *site) noMetric(c *call, name string) error {
+	if strings.HasPrefix(name, locus.OwnMetrics) {
+		return p.notice(c.w, c.r, http.StatusOK, console.Notice{
+			Title: "Nothing counted yet", Text: "Locus keeps metrics about itself from the first event of each on. There was none of this one.",
+			Asked: cut(name, counter.MaxMetric), Command: []string{"locus", "metric", "list", "--prefix", locus.OwnMetrics},
+		})
+	}
 	return p.notice(c.w, c.r, http.StatusNotFound, console.Notice{
 		Title: "No such metric", Text: "No hits were counted under this name.", Asked: cut(name, counter.MaxMetric), Command: []string{"locus", "metric", "list"},
 	})

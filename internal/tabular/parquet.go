@@ -143,7 +143,11 @@ func (t *parquetTable) next() (Row, error) {
 			return Row{}, fmt.Errorf("a value is of column %d of %d", i, len(t.columns))
 		}
 		t.seen[i] = true
-		if v.IsNull() || t.columns[i].Binary != "" {
+		if v.IsNull() {
+			continue
+		}
+		if t.columns[i].Binary != "" {
+			t.cells = append(t.cells, Cell{i, string(v.ByteArray())})
 			continue
 		}
 		if text, ok := t.texts[i](v); ok {

@@ -116,9 +116,9 @@ func TestParquet_Texts(t *testing.T) {
 		"1: text=007 bool=true int=-7 unsigned=18446744073709551615 float=0.1 double=1001 money=-0.05 date=1969-12-31 " +
 			"utc=2026-01-02T14:04:05.12Z local=1970-01-01T00:00:00.001 time=01:02:03.000004 impala=1970-01-02T00:00:00Z " +
 			"id=ab000000-0000-0000-0000-000000000001 phones=a phones=b c legacy=1 legacy=2 place.email=p " +
-			"contacts[].email=x contacts[].email=y contacts[].tags=1 contacts[].tags=2 names[].key=de names[].value=Köln",
+			"contacts[].email=x contacts[].email=y contacts[].tags=1 contacts[].tags=2 names[].key=de names[].value=Köln photo=\x00\x00\x00",
 		"2: text= bool=false int=0 unsigned=0 float=0 double=0 money=0.00 date=1970-01-01 utc=1969-12-31T23:59:59Z " +
-			"local=1970-01-01T00:00:00 time=00:00:00 impala=1970-01-01T00:00:00Z id=00000000-0000-0000-0000-000000000000",
+			"local=1970-01-01T00:00:00 time=00:00:00 impala=1970-01-01T00:00:00Z id=00000000-0000-0000-0000-000000000000 photo=\x00\x00\x00",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("rows\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
