@@ -5,6 +5,8 @@ package bulk
 import (
 	"bytes"
 	"encoding/binary"
+	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/locus-db/locus/internal/strictjson"
@@ -57,23 +59,49 @@ func sniffEncoding(head []byte) (of Encoding, mark int) {
 	return AutoEncoding, 0
 }
 
-// sniffUTF16 decides by the bytes that are zero: of Latin text every second one is.
+// sniffUTF16 decides by the bytes that are zero: of Latin text every second one is, of other text those of delimiters and line
+// ends.
 func sniffUTF16(head []byte) Encoding {
-	head = head[:min(len(head), 1024)&^1]
-	var zero [2]int
-	for i, b := range head {
-		if b == 0 {
-			zero[i&1]++
-		}
+	head = head[:min(len(head), 4096)&^1]
+	zeros := bytes.Count(head, []byte{0})
+	if zeros == 0 || 4*zeros < len(head) && isPlain(head[:bytes.LastIndexByte(head, '\n')+1]) { // a few are damage
+		return AutoEncoding
 	}
-	switch most := len(head) / 4; {
-	case len(head) < 4:
-	case zero[1] > most && zero[0] == 0:
+	little, big := likeUTF16(head, binary.LittleEndian), likeUTF16(head, binary.BigEndian)
+	switch {
+	case little > big:
 		return UTF16LE
-	case zero[0] > most && zero[1] == 0:
+	case big > little:
 		return UTF16BE
 	}
 	return AutoEncoding
+}
+
+// isPlain reports whether a text but for zero bytes is UTF-8 without control characters, of which UTF-16 has many.
+func isPlain(text []byte) bool {
+	return utf8.Valid(text) && !bytes.ContainsFunc(text, func(r rune) bool { return r > 0 && r < ' ' && !unicode.IsSpace(r) })
+}
+
+// likeUTF16 returns how many characters of ASCII a text has in UTF-16, 0 if it would have characters that no text has.
+func likeUTF16(head []byte, order binary.ByteOrder) (ascii int) {
+	units := make([]uint16, len(head)/2)
+	for i := range units {
+		units[i] = order.Uint16(head[2*i:])
+	}
+	wrong := 0
+	for i, r := range utf16.Decode(units) {
+		switch {
+		case r == '\n', r == '\r', r == '\t', r >= ' ' && r < utf8.RuneSelf-1:
+			ascii++
+		case r == utf8.RuneError && i+1 == len(units), r > utf8.RuneSelf && (unicode.IsGraphic(r) || unicode.In(r, unicode.Co, unicode.Cf)):
+		default:
+			wrong++
+		}
+	}
+	if 100*wrong > len(units) || len(units) < 2 {
+		return 0
+	}
+	return ascii
 }
 
 func isASCII(text []byte) bool {

@@ -17,6 +17,9 @@ func (p *Plan) String() string {
 	if p.title > 0 {
 		title = fmt.Sprintf(" title=%d", p.title)
 	}
+	if p.groups > 0 {
+		title += " groups"
+	}
 	return fmt.Sprintf("%s guess=%s observed=%v ignore=%q columns=%q", strings.Join(p.Args(), " "), guess, p.mapping.observed, p.options.Ignore, p.options.Columns) +
 		fmt.Sprintf(" dialect=%v encoding=%s header=%t all=%t", p.Dialect, p.Encoding, p.Header, p.mapping.ignoreAll) + title
 }
@@ -35,7 +38,10 @@ func (p *Plan) Layout() string {
 		default:
 			parts = append(parts, "quotes "+string(rune(p.Dialect.Quote)))
 		}
-		if p.title > 0 {
+		switch {
+		case p.groups > 0:
+			parts = append(parts, fmt.Sprintf("header in lines %d and %d", p.skip+1, p.skip+2))
+		case p.title > 0:
 			parts = append(parts, fmt.Sprintf("header in line %d", p.title+1))
 		}
 	case JSONL:

@@ -44,6 +44,7 @@ type Plan struct {
 	columns []string
 	skip    int     // lines before the header: "sep=", or a title
 	title   int64   // of XLSX: the row of the header, 0 without one; of CSV: lines of a title
+	groups  int     // of CSV: rows of the header above the one with the names
 	reader  *Reader // of a stream, which cannot be opened twice
 	stdin   io.Reader
 	url     string   // of a database, perhaps with a password
@@ -179,8 +180,10 @@ func (p *Plan) start(r *Reader, l *lines, m *mapper) error {
 			}
 		}
 		if p.Header {
-			if _, err := s.next(); err != nil && !errors.Is(err, io.EOF) {
-				return err
+			for range 1 + p.groups {
+				if _, err := s.next(); err != nil && !errors.Is(err, io.EOF) {
+					return err
+				}
 			}
 		}
 		r.rows = newCSV(s, m, p.columns, r.stream)

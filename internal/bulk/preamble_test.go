@@ -4,6 +4,7 @@ package bulk_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -50,6 +51,70 @@ func TestRecognise_TitlesAboveTheHeader(t *testing.T) {
 				t.Errorf("the first row is %+v, %v", row, err)
 			}
 		})
+	}
+}
+
+// A header of two rows, as an export of merged cells has it, is one; rows below a column without a name are rows.
+func TestRecognise_HeaderOfGroups(t *testing.T) {
+	t.Parallel()
+	const rows = "1,Blue Door,12 Main St,01234,Bonn,0228 1234567\n2,Corner,5 Elm St,01235,Bonn,0228 1234568\n"
+	for _, c := range []struct{ name, text, layout, names, first string }{
+		{
+			"groups and columns", "No.,Name,Address,,,Phone\n,,Street,Zip,City,\n" + rows,
+			"header in lines 1 and 2", "No. Name Street Zip City Phone", "[Blue Door]",
+		},
+		{
+			"below a title", "Report,,,,,\n,,,,,\nNo.,Name,Address,,,Phone\n,,Street,Zip,City,\n" + rows,
+			"header in lines 3 and 4", "No. Name Street Zip City Phone", "[Blue Door]",
+		},
+		{
+			"one group, and names below it alone", ",,Address,,,\nNo.,Name,Street,Zip,City,Phone\n" + rows,
+			"header in line 2", "No. Name Street Zip City Phone", "[Blue Door]",
+		},
+		{
+			"groups alone, names twice", "Customer,,Billing,,Shipping,\nNo.,Name,Street,City,Street,City\n1,Blue Door,1 Main St,Bonn,1 Ring,Bonn\n2,Corner,5 Elm St,Bonn,2 Ring,Bonn\n",
+			"header in lines 1 and 2", "No. Name Billing Street Billing City Shipping Street Shipping City", "[Blue Door]",
+		},
+		{
+			"quoted", "\"No.\",\"Name\",\"Address\nof the shop\",\"\",\"\",\"Phone\"\n\"\",\"\",\"Street\",\"Zip\",\"City\",\"\"\n" + rows,
+			"header in lines 1 and 2", "No. Name Street Zip City Phone", "[Blue Door]",
+		},
+		{"a column without a name", "id,name,,city\n1,Blue Door,new,Bonn\n2,Corner,,Bonn\n", "commas, ASCII", "id name column3 city", "[Blue Door]"},
+		{"few values below it", "id,name,,city\n,Blue Door,new,\n2,Corner,,Bonn\n", "commas, ASCII", "id name column3 city", "[Blue Door]"},
+		{"a value that is a name", "id,name,,type\n1,Blue Door,x,Phone\n2,Corner,,Phone\n", "commas, ASCII", "id name column3 type", "[Blue Door]"},
+	} {
+		name := filepath.Join(t.TempDir(), "in.csv")
+		if err := os.WriteFile(name, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p, err := bulk.Recognise(name, nil, match.Kinds(), &bulk.Options{Source: "s", Key: []string{bulk.HashKey}, Unstored: true})
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		var names []string
+		for _, column := range p.Columns {
+			names = append(names, column.Name)
+		}
+		if got := strings.Join(names, " "); got != c.names || !strings.Contains(p.Layout(), c.layout) {
+			t.Errorf("%s: columns %s, %s", c.name, got, p.Layout())
+		}
+		r, err := p.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		n := 0
+		for row, err := range r.All() {
+			if err != nil {
+				t.Errorf("%s: %v", c.name, err)
+			} else if n++; n == 1 && fmt.Sprint(row.Attributes["name"]) != c.first {
+				t.Errorf("%s: the first row is %v", c.name, row.Attributes)
+			}
+		}
+		if n != 2 {
+			t.Errorf("%s: %d rows", c.name, n)
+		}
 	}
 }
 

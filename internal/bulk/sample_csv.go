@@ -42,8 +42,15 @@ func (p *Plan) sampleCSV(text []byte, kinds []*match.Schema) (columns []sampled,
 		return nil, 0, &FileError{Name: p.Name, Line: p.headerLine(), Reason: reason, Hint: hint}
 	}
 	all := found.rows
-	width := len(all[0])
+	p.groups = 0
 	if p.Header = !p.options.NoHeader; p.Header {
+		if !p.options.Exact {
+			p.groups = joinGroups(all, 0, kinds)
+		}
+		all = all[p.groups:]
+	}
+	width := len(all[0])
+	if p.Header {
 		if !p.options.Exact && !hasHeader(all, kinds) {
 			return nil, 0, &FileError{
 				Name: p.Name, Line: p.headerLine(), Reason: "the first row does not name columns: " + listed(all[0]),
@@ -54,7 +61,7 @@ func (p *Plan) sampleCSV(text []byte, kinds []*match.Schema) (columns []sampled,
 	}
 	names := columnNames(p.options.Columns, width)
 	if p.Header {
-		if names, err = p.header(found.rows[0]); err != nil {
+		if names, err = p.header(found.rows[p.groups]); err != nil {
 			return nil, 0, err
 		}
 	}

@@ -90,7 +90,7 @@ func (p *site) noMetric(c *call, name string) error {
 	if strings.HasPrefix(name, locus.OwnMetrics) {
 		return p.notice(c.w, c.r, http.StatusOK, console.Notice{
 			Title: "Nothing counted yet", Text: "Locus keeps metrics about itself from the first event of each on. There was none of this one.",
-			Asked: cut(name, counter.MaxMetric), Command: []string{"locus", "metric", "list", "--prefix", locus.OwnMetrics},
+			Asked: cut(name, counter.MaxMetric), Command: []string{"locus", "metric", "list", locus.OwnMetrics},
 		})
 	}
 	return p.notice(c.w, c.r, http.StatusNotFound, console.Notice{

@@ -59,7 +59,7 @@ func TestConsole_Metric(t *testing.T) {
 	f.says(f.get("/counters/metric?name="+name+"&day=2020-02-30").page(200), "2020-02-30 is not a day")
 	f.says(f.get("/counters/metric?name="+name+"&day=2020-02-29").page(200), "2020-02-29", "February 2020", "Next day")
 	f.says(f.get("/counters/metric?name=none").page(404), "No such metric", "locus metric list")
-	f.says(f.get("/counters/metric?name=locus.splits").page(200), "Nothing counted yet", "locus metric list --prefix locus.")
+	f.says(f.get("/counters/metric?name=locus.splits").page(200), "Nothing counted yet", "locus metric list locus.")
 }
 
 // A picture cannot run scripts: it is served under the policy of pages.
