@@ -13,6 +13,7 @@ var foreign = []struct{ begins, is, hint string }{
 	{"\xfd7zXZ\x00", "is compressed with xz", "xz -dc FILE | locus ingest --source NAME -"},
 	{"7z\xbc\xaf\x27\x1c", "is a 7z archive", "unpack it and name the files in it"},
 	{"SQLite format 3\x00", "is an SQLite database", "locus ingest sqlite:FILE --table NAME"},
+	{"BEGIN:VCARD", "is an address book (vCard)", "export the contacts as CSV"},
 	{"%PDF-", "is a PDF", "ask for the table as CSV or XLSX"},
 	{"Obj\x01", "is an Avro file", "convert it to Parquet or JSON lines"},
 	{"ORC", "is an ORC file", "convert it to Parquet or JSON lines"},

@@ -48,9 +48,19 @@ func misread(text []byte, kinds []*match.Schema) Encoding {
 		text = text[:i+1]
 	}
 	best, most := AutoEncoding, 0
+	decoded := map[Encoding]string{}
+	decode := func(of Encoding) string {
+		if decoded[of] == "" {
+			decoded[of] = decodeAll(text, charmaps[of])
+		}
+		return decoded[of]
+	}
 	judge := func(of Encoding, decoded string, score int) {
 		if decoded == "" {
 			return
+		}
+		if decoded == decode(Windows1252) {
+			of = Windows1252 // most files are
 		}
 		margin := 1
 		if best == Windows1252 {
@@ -59,13 +69,6 @@ func misread(text []byte, kinds []*match.Schema) Encoding {
 		if score += headerScore(decoded, kinds); best == AutoEncoding && score > 0 || of == best && score > most || score > most+margin {
 			best, most = of, score
 		}
-	}
-	decoded := map[Encoding]string{}
-	decode := func(of Encoding) string {
-		if decoded[of] == "" {
-			decoded[of] = decodeAll(text, charmaps[of])
-		}
-		return decoded[of]
 	}
 	western := language{"äöüßàâçéèêëîïôùûœñáíóúãõåæøìò", languages[0].pages} // lists of several countries; each letter says less
 	for _, of := range western.pages {

@@ -16,7 +16,10 @@ import (
 // kunden_nr, "BillingCity" billing_city, "Επώνυμο" επωνυμο. Of a path it is that of the last name, unless that is about the elements of a list:
 // categories[].name is categories, and contacts[].type contacts_type.
 func plainName(name string) string {
-	if i := strings.LastIndexByte(name, '.'); i >= 0 && i+1 < len(name) && !strings.ContainsAny(name, " ") {
+	if i := strings.LastIndex(name, ".$"); i > 0 && slices.Contains(extended, name[i+2:]) {
+		name = name[:i]
+	}
+	if i := strings.LastIndexByte(name, '.'); i >= 0 && i+1 < len(name) && name[i+1] != '-' && !strings.ContainsAny(name, " ") {
 		list, isList := strings.CutSuffix(name[:i], listMark)
 		switch last := name[i+1:]; {
 		case isList && slices.Contains(ofElements, strings.ToLower(last)):
@@ -50,6 +53,9 @@ func plainName(name string) string {
 	words := strings.FieldsFunc(norm.NFC.String(b.String()), func(r rune) bool { return r == '_' })
 	return strings.Join(words, "_")
 }
+
+// extended are the names of the types that MongoDB writes around values in JSON: {"_id": {"$oid": "..."}}.
+var extended = strings.Fields("oid date uuid numberLong numberInt numberDouble numberDecimal")
 
 // ofElements are names for what the elements of a list are, typesOfElements for what sort they are of.
 var (

@@ -22,7 +22,13 @@ func linesBefore(text []byte, o *Options, kinds []*match.Schema) int {
 		return 0
 	}
 	first := sniffDialect(text, o, kinds)
-	if len(first.rows) < 3 || first.width < 2 || filled(first.rows[0]) != 1 {
+	switch {
+	case len(first.rows) < 3 || first.width < 2:
+		return 0
+	case filled(first.rows[0]) == 1:
+	case isAboutFile(first, kinds):
+		return 1
+	default:
 		return 0
 	}
 	for n := range titleLines {
@@ -42,6 +48,17 @@ func linesBefore(text []byte, o *Options, kinds []*match.Schema) int {
 		text = rest
 	}
 	return 0
+}
+
+// isAboutFile reports whether the first row says what the file is, as those of DATEV do: it has another width than the others,
+// and the second row names columns.
+func isAboutFile(s sniffed, kinds []*match.Schema) bool {
+	isName := func(name string) bool { return isHeaderName(name, kinds) }
+	if len(s.rows[0]) == s.width || len(s.rows[1]) != s.width || slices.ContainsFunc(s.rows[0], isName) {
+		return false
+	}
+	first := slices.IndexFunc(s.rows[1], isName)
+	return first >= 0 && slices.ContainsFunc(s.rows[1][first+1:], isName) && hasHeader(s.rows[1:], kinds)
 }
 
 // filled returns how many values of a row are not blank.

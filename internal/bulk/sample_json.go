@@ -71,7 +71,7 @@ func (p *Plan) sampleJSON(text []byte, whole bool) (columns []sampled, rows int,
 		return columns, rows, nil
 	}
 	paths := rowsIn(text, last, whole)
-	if len(paths) == 1 && !isRecord(columns, paths[0]) {
+	if len(paths) == 1 && (isMap(last) && paths[0] == "features" || !isRecord(columns, paths[0])) {
 		p.Format, p.Rows, p.FormatGuessed = JSON, paths[0], true
 		return p.sampleJSON(text, whole)
 	}
@@ -126,11 +126,17 @@ func (p *Plan) askMembers(only strictjson.Value) {
 	}
 }
 
-// rowsIn returns the paths of the lists of objects in a document that is the only one.
+// rowsIn returns the paths of the lists of objects in a document that is the only one, the longest first.
 func rowsIn(text []byte, only strictjson.Value, whole bool) []string {
 	switch {
 	case only.Kind() == strictjson.Object && len(only.Raw()) > 0:
-		return listsIn("", only)
+		lists := listsIn("", only)
+		slices.SortStableFunc(lists, func(a, b listAt) int { return b.objects - a.objects })
+		var paths []string
+		for _, l := range lists {
+			paths = append(paths, l.path)
+		}
+		return paths
 	case !whole && len(bytes.TrimSpace(text)) > 0 && bytes.TrimSpace(text)[0] == '{':
 		return listsAhead(text)
 	}
@@ -145,6 +151,18 @@ func isRecord(columns []sampled, list string) bool {
 	})
 }
 
+// isMap reports whether an object is that of a file of GeoJSON, which may have a name.
+func isMap(only strictjson.Value) bool {
+	if only.Kind() == strictjson.Object {
+		for name, value := range only.Members() {
+			if name == "type" && value.Kind() == strictjson.String {
+				return value.Text() == "FeatureCollection"
+			}
+		}
+	}
+	return false
+}
+
 // askRows asks for the path to the rows.
 func (p *Plan) askRows(paths []string) {
 	if len(paths) == 0 {
@@ -156,13 +174,19 @@ func (p *Plan) askRows(paths []string) {
 	})
 }
 
-// listsIn returns the paths of lists of more than one object.
-func listsIn(prefix string, object strictjson.Value) (paths []string) {
+// listAt is a list of objects in a document.
+type listAt struct {
+	path    string
+	objects int
+}
+
+// listsIn returns the lists of more than one object.
+func listsIn(prefix string, object strictjson.Value) (lists []listAt) {
 	for name, value := range object.Members() {
 		path := strings.TrimPrefix(prefix+"."+name, ".")
 		switch value.Kind() {
 		case strictjson.Object:
-			paths = append(paths, listsIn(path, value)...)
+			lists = append(lists, listsIn(path, value)...)
 		case strictjson.Array:
 			objects := 0
 			for _, item := range value.Items() {
@@ -171,12 +195,12 @@ func listsIn(prefix string, object strictjson.Value) (paths []string) {
 				}
 			}
 			if objects > 1 {
-				paths = append(paths, path)
+				lists = append(lists, listAt{path, objects})
 			}
 		case strictjson.Null, strictjson.Bool, strictjson.Number, strictjson.String:
 		}
 	}
-	return paths
+	return lists
 }
 
 // listsAhead returns the path of the first list of objects of a document that is longer than the sample.

@@ -103,10 +103,13 @@ func (s *scanner) next() (first int64, err error) {
 	return first, s.believe(first)
 }
 
+// endOfDOS is the character at the end of a text of MS-DOS.
+const endOfDOS = 0x1a
+
 // blank reports whether a line has no value: no character, or delimiters alone, as spreadsheets write empty rows.
 func (s *scanner) blank(line []byte) bool {
 	text := trimEnd(line)
-	if len(text) == 0 {
+	if len(text) == 0 || len(text) == 1 && text[0] == endOfDOS {
 		return true
 	}
 	if text[0] != s.dialect.Delimiter || s.width == 0 {

@@ -35,7 +35,10 @@ var (
 	amountForm   = regexp.MustCompile(`^(\p{Sc}|[A-Z]{3} ?)?[-+]?\d[\d.,]* ?([%°"″]|\p{Sc}|[\p{L}.]{1,14}( [\p{L}.]{1,14})?)?$`)
 
 	phoneForm = regexp.MustCompile(`^[+(]?[\d][\d ()/.+-]{4,24}((ext|x|#)\.? ?\d+)?$`)
-	yearForm  = regexp.MustCompile(`^\d{4}(-\d{2})?$|^\d{8}$`)
+	// A long number that a spreadsheet has shortened: its last digits are lost.
+	exponentForm = regexp.MustCompile(`^\d([.,]\d+)?[eE]\+\d+$`)
+
+	yearForm = regexp.MustCompile(`^\d{4}(-\d{2})?$|^\d{8}$`)
 )
 
 func formOf(value string) form {
@@ -101,7 +104,7 @@ func fitsOne(a *match.Attribute, value string) bool {
 	}
 	switch a.Type {
 	case match.TypePhone:
-		return digits >= 5 && digits <= 20 && is != formDate && is != formEmail
+		return digits >= 5 && digits <= 20 && is != formDate && is != formEmail && !exponentForm.MatchString(value)
 	case match.TypeEmail:
 		return strings.Contains(value, "@")
 	case match.TypeURL:
