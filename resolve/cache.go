@@ -3,7 +3,6 @@
 package resolve
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -56,67 +55,97 @@ func (r *Resolver) node(rec *entity.Record) *node {
 	return n
 }
 
-// cache keeps the most recently used records in two halves: when the young half is full it becomes the old
-// one, and the previous old half is dropped. A hit costs one or two look-ups and no list.
+// cache is what the lease holder remembers of the records that it used last: their contents, and what was decided about them.
+// No other process decides while it holds the lease, so that is what the cells have, as long as every batch that resolves
+// records updates it and all other work that writes in their place forgets it.
 type cache struct {
-	mu         sync.Mutex
-	half       int
-	young, old map[entity.PUID]*node
+	nodes recent[*node]
+	// edges are those of records without decisions about them.
+	edges recent[edges]
+	// entities are by anchor and have no view.
+	entities recent[*entity.Entity]
 }
 
 func newCache(size int) *cache {
-	return &cache{half: max(size/2, 1), young: map[entity.PUID]*node{}, old: map[entity.PUID]*node{}}
+	half := max(size/2, 1)
+	return &cache{recent[*node]{half: half}, recent[edges]{half: half}, recent[*entity.Entity]{half: half}}
 }
 
 func (c *cache) clear() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.young, c.old = map[entity.PUID]*node{}, map[entity.PUID]*node{}
+	c.nodes.clear()
+	c.forgetDecided()
 }
 
-// equal returns the cached record with the content of n, nil if there is none. Unlike get it can be called without the
+// forgetDecided drops what was decided about records.
+func (c *cache) forgetDecided() {
+	c.edges.clear()
+	c.entities.clear()
+}
+
+// equal returns the cached record with the content of n, nil if there is none. Unlike others it can be looked for without the
 // lease: a normalised record depends on the content alone.
 func (c *cache) equal(n *node) *node {
-	c.mu.Lock()
-	known := cmp.Or(c.young[n.PUID], c.old[n.PUID])
-	c.mu.Unlock()
+	known := c.nodes.peek(n.PUID)
 	if known == nil || known.kind != n.kind || known.Ref != n.Ref || !maps.EqualFunc(known.Attributes, n.Attributes, slices.Equal) {
 		return nil
 	}
 	return known
 }
 
-func (c *cache) get(p entity.PUID) *node {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if n := c.young[p]; n != nil {
-		return n
-	}
-	n := c.old[p]
-	if n != nil {
-		c.keep(n)
-	}
-	return n
+// recent keeps the most recently used values in two halves: when the young half is full it becomes the old
+// one, and the previous old half is dropped. A hit costs one or two look-ups and no list.
+type recent[V any] struct {
+	mu         sync.Mutex
+	half       int
+	young, old map[entity.PUID]V
 }
 
-func (c *cache) drop(p entity.PUID) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.young, p)
-	delete(c.old, p)
+func (r *recent[V]) clear() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.young, r.old = nil, nil
 }
 
-func (c *cache) put(n *node) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.keep(n)
-}
-
-func (c *cache) keep(n *node) {
-	if len(c.young) >= c.half {
-		c.old, c.young = c.young, make(map[entity.PUID]*node, c.half)
+func (r *recent[V]) get(p entity.PUID) (v V, there bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if v, there = r.young[p]; there {
+		return v, true
 	}
-	c.young[n.PUID] = n
+	if v, there = r.old[p]; there {
+		r.keep(p, v)
+	}
+	return v, there
+}
+
+// peek is get without a use.
+func (r *recent[V]) peek(p entity.PUID) V {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if v, there := r.young[p]; there {
+		return v
+	}
+	return r.old[p]
+}
+
+func (r *recent[V]) drop(p entity.PUID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.young, p)
+	delete(r.old, p)
+}
+
+func (r *recent[V]) put(p entity.PUID, v V) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.keep(p, v)
+}
+
+func (r *recent[V]) keep(p entity.PUID, v V) {
+	if r.young == nil || len(r.young) >= r.half {
+		r.old, r.young = r.young, make(map[entity.PUID]V, len(r.young))
+	}
+	r.young[p] = v
 }
 
 // load adds records to nodes, from the cache or from their home cells. A puid without a record gets no
@@ -128,7 +157,7 @@ func (r *Resolver) load(ctx context.Context, nodes map[entity.PUID]*node, puids 
 		if nodes[p] != nil {
 			continue
 		}
-		if n := r.cache.get(p); n != nil && held {
+		if n, there := r.cache.nodes.get(p); there && held {
 			nodes[p] = n
 		} else {
 			missing = append(missing, p)
@@ -139,7 +168,7 @@ func (r *Resolver) load(ctx context.Context, nodes map[entity.PUID]*node, puids 
 	}
 	for _, p := range missing {
 		if n := nodes[p]; n != nil && held {
-			r.cache.put(n)
+			r.cache.nodes.put(p, n)
 		}
 	}
 	return nil

@@ -25,6 +25,7 @@ import (
 // Each row is compared with what its own record yields, so that record is resolved again too, in this round
 // or, if its page comes later, before Check is done: it repeats its rounds until nothing differs.
 func (c *checker) repair(ctx context.Context, found []suspect) error {
+	c.cache.clear()
 	entries := map[cell.ID][]derived.Redo{}
 	versions := c.checks(cell.ID{}, c.read, nil)
 	for i := range found {
@@ -74,7 +75,6 @@ func (c *checker) repair(ctx context.Context, found []suspect) error {
 	}
 	slices.SortFunc(all, func(a, b derived.Redo) int { return compareEntries(a, b) })
 	all = slices.CompactFunc(all, func(a, b derived.Redo) bool { return a.PUID == b.PUID })
-	c.cache.clear()
 	if err := c.redoAll(ctx, all, changelog.CauseRedo); err != nil {
 		return errors.Join(err, c.Resolver.recover(ctx, err))
 	}

@@ -29,6 +29,8 @@ func (b *batch) readAround(ctx context.Context, stored map[entity.PUID]edges, pu
 	}
 	if b.peek != nil {
 		look = func(missing []entity.PUID) (map[entity.PUID]around, error) { return b.peek.lookAround(ctx, missing) }
+	} else if b.recalls() {
+		look = func(missing []entity.PUID) (map[entity.PUID]around, error) { return b.recallAround(ctx, missing) }
 	}
 	partners, err := b.keepAround(stored, puids, look)
 	if err != nil || len(partners) == 0 {

@@ -164,7 +164,7 @@ func (b *batch) took(id cell.ID, p *recordWriter) {
 	for i, w := range p.writes {
 		w.lost = p.entered[i].LostKeys
 		if b.writes[w.puid] = w; b.holding {
-			b.cache.drop(w.puid)
+			b.cache.nodes.drop(w.puid)
 			continue
 		}
 		n := w.new
@@ -172,12 +172,12 @@ func (b *batch) took(id cell.ID, p *recordWriter) {
 			n = &node{Record: p.records[i]}
 		}
 		b.nodes[w.puid] = n
-		b.cache.put(n)
+		b.cache.nodes.put(n.PUID, n)
 	}
 	for _, n := range p.unchanged {
 		b.nodes[n.PUID] = n
 		if !b.holding {
-			b.cache.put(n)
+			b.cache.nodes.put(n.PUID, n)
 		}
 	}
 }

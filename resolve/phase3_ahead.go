@@ -64,7 +64,7 @@ func (b *batch) readAhead(ctx context.Context, stored map[entity.PUID]edges, pui
 // anchorsOf returns the anchors of records, as far as they are in memory.
 func (b *batch) anchorsOf(puids []entity.PUID) (anchors []entity.PUID) {
 	for _, p := range puids {
-		if n := cmp.Or(b.nodes[p], b.cache.get(p)); n != nil {
+		if n := cmp.Or(b.nodes[p], b.cache.nodes.peek(p)); n != nil {
 			anchors = append(anchors, n.Anchor)
 		}
 	}
@@ -90,12 +90,21 @@ func (b *batch) readFormer(ctx context.Context, anchors []entity.PUID) error {
 			missing = append(missing, anchor)
 		}
 	}
+	recalls := b.recalls()
+	if recalls {
+		missing = b.recallEntities(missing)
+	}
 	found, err := b.entities(ctx, missing)
 	if err != nil {
 		return err
 	}
 	for _, anchor := range missing {
-		b.former[anchor] = found[anchor]
+		e := found[anchor]
+		if recalls && e != nil {
+			e = brief(e)
+			b.cache.entities.put(anchor, e)
+		}
+		b.former[anchor] = e
 	}
 	return nil
 }

@@ -60,8 +60,9 @@ func (b *batch) cluster(ctx context.Context, m *candidateSet) error {
 		n := &node{Record: &rec, kind: was.kind, norm: was.norm}
 		n.said.Store(was.said.Load())
 		b.nodes[a.PUID] = n
-		b.cache.put(n)
+		b.cache.nodes.put(n.PUID, n)
 	}
+	p.remember()
 	return nil
 }
 

@@ -16,6 +16,7 @@ import (
 // plan is the new state of the affected records: a pure function of the graph and the records.
 type plan struct {
 	*batch
+	graph    *graph
 	affected map[entity.PUID]struct{}
 	olds     map[entity.PUID]*entity.Entity // their former entities, by anchor
 	clusters []*cluster
@@ -56,7 +57,7 @@ func (c *cluster) anchor() entity.PUID { return c.nodes[0].PUID }
 
 // plan clusters the components and reads the former entities of their records.
 func (b *batch) plan(ctx context.Context, g *graph, components [][]entity.PUID, affected map[entity.PUID]struct{}) (*plan, error) {
-	p := &plan{batch: b, affected: affected, of: map[entity.PUID]*cluster{}, byAnchor: map[entity.PUID]*cluster{}, known: map[entity.PUID]known{}}
+	p := &plan{batch: b, graph: g, affected: affected, of: map[entity.PUID]*cluster{}, byAnchor: map[entity.PUID]*cluster{}, known: map[entity.PUID]known{}}
 	if err := b.load(ctx, b.nodes, slices.Collect(maps.Keys(affected))); err != nil {
 		return nil, err
 	}

@@ -219,10 +219,11 @@ func (r *Resolver) redoAll(ctx context.Context, entries []derived.Redo, cause ch
 func (r *Resolver) redoTogether(ctx context.Context, entries []derived.Redo, cause changelog.Cause) error {
 	b := newBatch(r, nil, nil, nil)
 	b.repair, b.cause = true, cause
+	b.cache.forgetDecided()
 	puids := make([]entity.PUID, len(entries))
 	for i, e := range entries {
 		puids[i] = e.PUID
-		r.cache.drop(e.PUID) // another process may have written it
+		r.cache.nodes.drop(e.PUID) // another process may have written it
 	}
 	if err := b.load(ctx, b.nodes, puids); err != nil {
 		return err
