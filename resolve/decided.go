@@ -30,7 +30,8 @@ func (b *batch) readAround(ctx context.Context, stored map[entity.PUID]edges, pu
 	if b.peek != nil {
 		look = func(missing []entity.PUID) (map[entity.PUID]around, error) { return b.peek.lookAround(ctx, missing) }
 	} else if b.recalls() {
-		look = func(missing []entity.PUID) (map[entity.PUID]around, error) { return b.recallAround(ctx, missing) }
+		b.recall(stored, puids, nil)
+		look = func(missing []entity.PUID) (map[entity.PUID]around, error) { return b.lookAndKeep(ctx, missing) }
 	}
 	partners, err := b.keepAround(stored, puids, look)
 	if err != nil || len(partners) == 0 {

@@ -70,6 +70,11 @@ func (b *batch) candidates(ctx context.Context) (*candidateSet, error) {
 	if err := b.readBlocks(ctx, b.stored, m); err != nil {
 		return nil, err
 	}
+	if b.recalls() {
+		if err := b.readCandidates(ctx, m); err != nil {
+			return nil, err
+		}
+	}
 	drawn, err := b.affectedByStopKeys(ctx, m)
 	if err != nil {
 		return nil, err

@@ -15,20 +15,54 @@ import (
 
 // readAhead reads what the walk and the plan would read step by step, each step when the last one has shown what it needs:
 // around records and those of the batch's candidates that are in their entities, and these entities; then around the other
-// members and where the edges lead. What it misses is read when it is needed.
+// members and where the edges lead. Steps that the cache knows need no reading. What it misses is read when it is needed.
 func (b *batch) readAhead(ctx context.Context, stored map[entity.PUID]edges, puids []entity.PUID) error {
 	if b.peek != nil { // it reads what its batches need together, and knows one wait of each
 		return b.readAround(ctx, stored, puids)
 	}
 	anchors := b.anchorsOf(puids)
 	puids = append(slices.Clone(puids), b.under(anchors)...)
+	if b.recalls() {
+		b.recall(stored, puids, anchors)
+		puids = append(puids, b.further(stored, puids, anchors)...)
+	}
+	for range 2 {
+		anchors = b.anchorsOf(puids)
+		if err := b.readStep(ctx, stored, puids, anchors); err != nil {
+			return err
+		}
+		puids = b.further(stored, puids, anchors)
+	}
+	return nil
+}
+
+// readStep reads around records, the records, and entities, in one wait.
+func (b *batch) readStep(ctx context.Context, stored map[entity.PUID]edges, puids, anchors []entity.PUID) error {
+	nodes := make(map[entity.PUID]*node, len(puids))
+	var unread []entity.PUID
+	for _, p := range puids {
+		if b.nodes[p] == nil {
+			unread = append(unread, p)
+		}
+	}
 	if err := together(
 		func() error { return b.readAround(ctx, stored, slices.Clone(puids)) },
 		func() error { return b.readFormer(ctx, anchors) },
+		func() error { return b.load(ctx, nodes, unread) },
 	); err != nil {
 		return err
 	}
-	var next []entity.PUID
+	for p, n := range nodes {
+		if b.nodes[p] == nil {
+			b.nodes[p] = n
+		}
+	}
+	return nil
+}
+
+// further returns the records that share entities under the anchors or are where edges of the records lead, unless they were read
+// around.
+func (b *batch) further(stored map[entity.PUID]edges, puids, anchors []entity.PUID) (next []entity.PUID) {
 	for _, anchor := range anchors {
 		if e := b.former[anchor]; e != nil {
 			for _, m := range e.Members {
@@ -43,22 +77,7 @@ func (b *batch) readAhead(ctx context.Context, stored map[entity.PUID]edges, pui
 			}
 		}
 	}
-	next = slices.DeleteFunc(unique(next), func(p entity.PUID) bool { _, read := stored[p]; return read })
-	anchors = b.anchorsOf(next)
-	nodes := make(map[entity.PUID]*node, len(next))
-	if err := together(
-		func() error { return b.readAround(ctx, stored, slices.Clone(next)) },
-		func() error { return b.readFormer(ctx, anchors) },
-		func() error { return b.load(ctx, nodes, next) },
-	); err != nil {
-		return err
-	}
-	for p, n := range nodes {
-		if b.nodes[p] == nil {
-			b.nodes[p] = n
-		}
-	}
-	return nil
+	return slices.DeleteFunc(unique(next), func(p entity.PUID) bool { _, read := stored[p]; return read })
 }
 
 // anchorsOf returns the anchors of records, as far as they are in memory.
@@ -84,15 +103,15 @@ func (b *batch) under(anchors []entity.PUID) (puids []entity.PUID) {
 
 // readFormer reads the entities stored under these anchors into former, unless they were read already.
 func (b *batch) readFormer(ctx context.Context, anchors []entity.PUID) error {
+	recalls := b.recalls()
+	if recalls {
+		b.recall(nil, nil, anchors)
+	}
 	var missing []entity.PUID
 	for _, anchor := range anchors {
 		if _, read := b.former[anchor]; !read {
 			missing = append(missing, anchor)
 		}
-	}
-	recalls := b.recalls()
-	if recalls {
-		missing = b.recallEntities(missing)
 	}
 	found, err := b.entities(ctx, missing)
 	if err != nil {

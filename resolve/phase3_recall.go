@@ -15,37 +15,66 @@ import (
 // decided by another process, or is half written.
 func (b *batch) recalls() bool { return b.peek == nil && !b.repair && b.holdsLease() }
 
-// recallAround returns what is stored around records: what is in the cache from there, the rest from their cells.
-func (b *batch) recallAround(ctx context.Context, puids []entity.PUID) (map[entity.PUID]around, error) {
-	found := make(map[entity.PUID]around, len(puids))
-	var missing []entity.PUID
+// recall adds to stored and former what the cache has of records and anchors.
+func (b *batch) recall(stored map[entity.PUID]edges, puids, anchors []entity.PUID) {
 	for _, p := range puids {
+		if _, read := stored[p]; read {
+			continue
+		}
 		if known, there := b.cache.edges.get(p); there {
-			found[p] = around{edges: known}
-		} else {
-			missing = append(missing, p)
+			stored[p] = known
 		}
 	}
-	read, err := b.look(ctx, b.read, b.decisions, missing)
-	for p, a := range read {
-		found[p] = a
-		if err == nil && len(a.decisions) == 0 {
+	for _, anchor := range anchors {
+		if _, read := b.former[anchor]; read {
+			continue
+		}
+		if e, there := b.cache.entities.get(anchor); there {
+			b.former[anchor] = e
+		}
+	}
+}
+
+// lookAndKeep is Resolver.look, and puts into the cache what it returns.
+func (b *batch) lookAndKeep(ctx context.Context, puids []entity.PUID) (map[entity.PUID]around, error) {
+	found, err := b.look(ctx, b.read, b.decisions, puids)
+	if err != nil {
+		return nil, err
+	}
+	for p, a := range found {
+		if len(a.decisions) == 0 {
 			b.cache.edges.put(p, slices.Clone(a.edges))
 		}
 	}
-	return found, err
+	return found, nil
 }
 
-// recallEntities adds to former the entities that are in the cache, and returns the anchors of the others.
-func (b *batch) recallEntities(anchors []entity.PUID) (missing []entity.PUID) {
-	for _, anchor := range anchors {
-		if e, there := b.cache.entities.get(anchor); there {
-			b.former[anchor] = e
-		} else {
-			missing = append(missing, anchor)
+// aheadMost is how many records a batch reads around before it has compared them. What it reads for those that do not match
+// is in vain, and that of a large batch costs more than a wait.
+const aheadMost = 256
+
+// readCandidates reads the records that the batch will compare, and around those that are not in the cache: they must be waited
+// for, and some of them will match.
+func (b *batch) readCandidates(ctx context.Context, m *candidateSet) error {
+	var all, unread []entity.PUID
+	for _, w := range b.writes {
+		if w.new != nil {
+			all = append(all, m.candidates(w.new, w.posted)...)
 		}
 	}
-	return missing
+	all = unique(all)
+	for _, p := range all {
+		if b.nodes[p] == nil && b.cache.nodes.peek(p) == nil {
+			unread = append(unread, p)
+		}
+	}
+	if len(unread) > aheadMost {
+		unread = nil
+	}
+	return together(
+		func() error { return b.load(ctx, b.nodes, all) },
+		func() error { _, err := b.lookAndKeep(ctx, unread); return err },
+	)
 }
 
 // brief returns an entity without its view, which no later batch needs.
