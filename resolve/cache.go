@@ -82,7 +82,7 @@ func (c *cache) forgetDecided() {
 	c.entities.clear()
 }
 
-// equal returns the cached record with the content of n, nil if there is none. Unlike others it can be looked for without the
+// equal returns the cached record with the content of n, nil if there is none. Unlike get it can be called without the
 // lease: a normalised record depends on the content alone.
 func (c *cache) equal(n *node) *node {
 	known := c.nodes.peek(n.PUID)

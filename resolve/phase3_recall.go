@@ -82,10 +82,11 @@ func brief(e *entity.Entity) *entity.Entity {
 	return &entity.Entity{ID: e.ID, Kind: e.Kind, Members: e.Members, Stamp: e.Stamp}
 }
 
-// remember keeps what the batch decided, once it is stored.
+// remember keeps what the batch decided, once it is stored, also if the lease has just ended: if no other process takes it,
+// this one goes on with what is in the cache.
 func (p *plan) remember() {
 	g := p.graph
-	if !p.recalls() {
+	if p.repair {
 		return
 	}
 	for q := range g.stored {
