@@ -12,8 +12,14 @@ import (
 )
 
 // recalls reports whether the batch may use what the lease holder decided before. A repair may not: what it repeats was
-// decided by another process, or is half written.
-func (b *batch) recalls() bool { return b.peek == nil && !b.repair && b.holdsLease() }
+// decided by another process, or is half written. A large batch need not: its waits are few for so many records, and to remember
+// them takes processor time.
+func (b *batch) recalls() bool {
+	return b.peek == nil && !b.repair && len(b.writes) <= recallMost && b.holdsLease()
+}
+
+// recallMost is how many records a batch has at most that uses, and updates, what is remembered.
+const recallMost = 1000
 
 // recall adds to stored and former what the cache has of records and anchors.
 func (b *batch) recall(stored map[entity.PUID]edges, puids, anchors []entity.PUID) {
@@ -86,7 +92,11 @@ func brief(e *entity.Entity) *entity.Entity {
 // this one goes on with what is in the cache.
 func (p *plan) remember() {
 	g := p.graph
-	if p.repair {
+	switch {
+	case p.repair:
+		return
+	case len(p.writes) > recallMost:
+		p.cache.forgetDecided()
 		return
 	}
 	for q := range g.stored {
