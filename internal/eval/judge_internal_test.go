@@ -96,3 +96,14 @@ func TestJudge_Questions(t *testing.T) {
 		}
 	}
 }
+
+// TestJudged_Weigh adds what an answer says to the weight of its pair, and leaves pairs without an answer.
+func TestJudged_Weigh(t *testing.T) {
+	t.Parallel()
+	j := &Judged{answers: map[[2]int]bool{{0, 1}: true, {2, 3}: false}}
+	for pair, want := range map[[2]int]match.Weight{{0, 1}: 917, {2, 3}: 283, {4, 5}: 600} {
+		if got := j.weigh(compared{a: pair[0], b: pair[1], score: 600}); got != want {
+			t.Errorf("%v: %d, want %d", pair, got, want)
+		}
+	}
+}

@@ -118,6 +118,9 @@ func averagePrecision(pairs []judged, lost int) float64 {
 	return sum / float64(positive+lost)
 }
 
+// automaticRecall is the share of the pairs that automatic merges are to find.
+const automaticRecall = 0.8
+
 // precisionAt returns the best precision of a threshold with at least the given recall: the quality of automatic merges
 // if the rest is left to human review.
 func precisionAt(recall float64, pairs []judged, lost int) float64 {

@@ -79,6 +79,10 @@ func Pairs(ctx context.Context, o PairsOptions) (*Report, error) {
 			}
 			return units
 		})
+		for i, c := range results {
+			judgements[i].score = r.WithJudge.weigh(c)
+		}
+		r.WithJudge.AtRecall = precisionAt(automaticRecall, judgements, 0)
 	}
 	return r, nil
 }

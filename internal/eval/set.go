@@ -174,6 +174,6 @@ func (r *Report) finish(units []Counts, pairs []judged, lost int) {
 	}
 	r.Precision, r.Recall, r.F1 = figures(units)
 	if pairs != nil {
-		r.Average, r.AtRecall, r.Curve = averagePrecision(pairs, lost), precisionAt(0.8, pairs, lost), curve(pairs, lost)
+		r.Average, r.AtRecall, r.Curve = averagePrecision(pairs, lost), precisionAt(automaticRecall, pairs, lost), curve(pairs, lost)
 	}
 }
