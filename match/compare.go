@@ -82,6 +82,7 @@ func (m *Matcher) compare(a, b *Record) (v Vector) {
 	}
 	v.set(fieldID, id)
 	compareFacts(&v, a, b)
+	v.set(fieldVariant, compareVariants(a, b))
 	if m.style == StyleTitle {
 		v.set(fieldText, compareText(&a.title.bag, &b.title.bag))
 		v.set(fieldSize, compareSizes(a.title.measures, b.title.measures))

@@ -100,6 +100,10 @@ func (c *coder) record(r *Record) {
 		c.float(&q.measure.value)
 		c.text(&q.measure.unit)
 	})
+	list(c, &r.variants, func(c *coder, v *variant) {
+		c.attribute(r.matcher, &v.attribute)
+		list(c, &v.parts, (*coder).text)
+	})
 	c.part(&r.person.given)
 	c.part(&r.person.family)
 	c.text(&r.person.generation)

@@ -106,6 +106,10 @@ func (r *Record) hash() uint64 {
 			text(q.measure.unit)
 		}
 	}
+	for _, of := range r.variants {
+		text(of.attribute.Name)
+		text(of.parts...)
+	}
 	for _, id := range r.ids {
 		if text(id.attribute, id.value); !id.world {
 			text(r.source) // its ids are not compared across sources

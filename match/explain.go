@@ -184,6 +184,10 @@ func (s *Schema) fieldOf(a Attribute) field {
 			if s.Style() != StyleTitle {
 				return fieldRegion
 			}
+		case RoleVariant:
+			if s.Style() != StylePerson {
+				return fieldVariant
+			}
 		case RoleNone:
 			if s.Style() == StyleTitle && !a.Tag && !a.Dimension {
 				return fieldText

@@ -27,6 +27,7 @@ const (
 	fieldSize
 	fieldColour
 	fieldBox
+	fieldVariant
 	fieldCount
 )
 
@@ -148,7 +149,10 @@ const (
 	dateSeries   // different, which tells things of one title apart
 )
 
-const boxShared level = 1
+const (
+	boxShared     level = 1
+	variantSeries level = 1 // different, which tells things of one name apart
+)
 
 const (
 	quantityFar level = 1 + iota
@@ -287,14 +291,15 @@ var table = [fieldCount][]grade{
 		{"the same one", 350},
 		{"all of the shorter list", 500},
 	},
-	fieldSize:   {{}, {"different", -900}, {"equal", 50}},
-	fieldColour: {{}, {"different", -300}, {"equal", 50}},
-	fieldBox:    {{}, {"of a firm, or of many names", -300}},
+	fieldSize:    {{}, {"different", -900}, {"equal", 50}},
+	fieldColour:  {{}, {"different", -300}, {"equal", 50}},
+	fieldBox:     {{}, {"of a firm, or of many names", -300}},
+	fieldVariant: {{}, {"another of one series", -3000}},
 }
 
 // fieldNames are the names of the lines of an explanation.
 var fieldNames = [fieldCount]string{
 	"name", "name residual", "phone", "address", "distance", "postcode", "city", "region",
 	"category", "web", "email", "id", "source", "relation", "date", "number", "text", "people", "size", "colour",
-	"shared mailbox",
+	"shared mailbox", "variant",
 }

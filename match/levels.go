@@ -31,10 +31,15 @@ func (m *Matcher) Fields() []Field {
 			if f == fieldName && level(l) == nameSkipped {
 				g.word = "" // derived from the other levels
 			}
-			fields[f].Levels = append(fields[f].Levels, FieldLevel{g.word, m.weights[f][l], f == fieldDate && level(l) == dateSeries || f == fieldNumber && level(l) == quantitySeries})
+			fields[f].Levels = append(fields[f].Levels, FieldLevel{g.word, m.weights[f][l], f.series(level(l))})
 		}
 	}
 	return fields
+}
+
+// series reports whether a level is that of another thing of one series.
+func (f field) series(l level) bool {
+	return f == fieldDate && l == dateSeries || f == fieldNumber && l == quantitySeries || f == fieldVariant && l == variantSeries
 }
 
 // Level returns the level of a field by its number, 0 if there is no evidence.

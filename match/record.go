@@ -33,6 +33,7 @@ type Record struct {
 	ids        []identifier
 	dates      []dated
 	numbers    []quantity
+	variants   []variant
 	person     person // of style person
 	title      *title // of style title
 	brand      string // of style title: the first category
@@ -115,6 +116,8 @@ func (m *Matcher) Normalise(source, key string, a Attributes) *Record {
 				r.city, r.romanCity = romanise(first(values))
 			case RolePostcode:
 				r.postcode = parsePostcode(first(values))
+			case RoleVariant:
+				r.addVariant(attribute, values)
 			case RoleRegion:
 				r.region = regionCode(first(values))
 			case RoleCountry:

@@ -38,6 +38,7 @@ const (
 	RolePostcode  Role = "postcode"  // the postal code
 	RoleRegion    Role = "region"    // the state or the like
 	RoleCountry   Role = "country"   // the country
+	RoleVariant   Role = "variant"   // of TypeText: a colour, a size, a version; compared if it tells things of one name apart
 	RoleNote      Role = "note"      // of TypeText: shown, not compared
 	RoleLatitude  Role = "latitude"  // of TypeGeo
 	RoleLongitude Role = "longitude" // of TypeGeo

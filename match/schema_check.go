@@ -55,7 +55,7 @@ var (
 	scopes    = []string{"source", "world"}
 	// rolesOf are the roles of a type; other types have none.
 	rolesOf = map[Type][]string{
-		TypeText: {"locality", "postcode", "region", "country", "note"},
+		TypeText: {"locality", "postcode", "region", "country", "variant", "note"},
 		TypeGeo:  {"latitude", "longitude"},
 		TypeName: {"given", "family"},
 	}
@@ -199,7 +199,7 @@ func (c *schemaCheck) together() {
 			c.fail(at, "stands here twice: leave one of the two")
 		}
 		names[a.Name] = true
-		if other := roles[a.Role]; a.Role != "" && a.Role != RoleNote && other != "" {
+		if other := roles[a.Role]; a.Role != "" && a.Role != RoleNote && a.Role != RoleVariant && other != "" {
 			c.fail(at+"/role", "%q is the %s already: a kind has one", other, problem.Clip(string(a.Role)))
 		} else if slices.Contains(rolesOf[a.Type], string(a.Role)) {
 			roles[a.Role] = a.Name

@@ -141,7 +141,7 @@ func TestParseSchema_SaysEverythingThatIsWrong(t *testing.T) {
 				`line 6, attributes.b.role: "a" is the locality already: a kind has one`,
 				`line 7, attributes.c.role: an attribute of type phone has no role`,
 				`line 8, attributes.d: a latitude needs a longitude, and the other way round: declare both`,
-				`line 9, attributes.e.role: no such role "latitude": there are locality, postcode, region, country, note`,
+				`line 9, attributes.e.role: no such role "latitude": there are locality, postcode, region, country, variant, note`,
 			},
 		},
 		{
@@ -157,8 +157,8 @@ func TestParseSchema_SaysEverythingThatIsWrong(t *testing.T) {
 			"weights", "kind: boat\nversion: 1\n" + attributes + "weights:\n  phone: { equal: 70 }\n  phoney: { equal: 7 }\n  source: {}\n  email: { differents: 1 }\n",
 			[]string{
 				"line 6, weights.phone.equal: want bits from -20 to 20",
-				`line 7, weights.phoney: no such line: there are name, name residual, phone, address, distance, postcode, city, region, category, web, email, id, date, number, text, people, size, colour, shared mailbox; did you mean "phone"?`,
-				`line 8, weights.source: no such line: there are name, name residual, phone, address, distance, postcode, city, region, category, web, email, id, date, number, text, people, size, colour, shared mailbox`,
+				`line 7, weights.phoney: no such line: there are name, name residual, phone, address, distance, postcode, city, region, category, web, email, id, date, number, text, people, size, colour, shared mailbox, variant; did you mean "phone"?`,
+				`line 8, weights.source: no such line: there are name, name residual, phone, address, distance, postcode, city, region, category, web, email, id, date, number, text, people, size, colour, shared mailbox, variant`,
 				`line 9, weights.email.differents: no such level: there are "equal", "alike", "different"; did you mean "different"?`,
 			},
 		},

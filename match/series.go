@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 )
 
 // A title may name a series instead of a thing: the evenings of a tour, the vintages of a wine, the packs of a drug. The records
@@ -20,6 +21,10 @@ const (
 	// seriesShare is the share of the records with another value than the commonest of their title that share it with a
 	// further record of the title, beyond those that chance gives, from which an attribute tells things apart.
 	seriesShare = 0.25
+	// variantShare is that share for a variant, of which chance gives more, since it goes by what stands beside a value, too; and
+	// variantSure is by how many standard deviations they have to be more than by chance.
+	variantShare = 0.15
+	variantSure  = 2
 	// seriesLeast is the number of such records below which they show nothing.
 	seriesLeast = 20
 )
@@ -61,25 +66,41 @@ func numberGap(l level) gap {
 // valued is a value of an attribute in a record of a title.
 type valued struct{ title, value uint64 }
 
-// series are the values of each date and number of titles.
-type series map[*Attribute][]valued
+// series are the values of each date and number of titles, and of each variant.
+type series struct {
+	values map[*Attribute][]valued
+	parts  map[uint64][]string // of variants, by the hash that is their value
+}
+
+func newSeries() series { return series{map[*Attribute][]valued{}, map[uint64][]string{}} }
 
 func (s series) add(r *Record) {
+	for _, v := range r.variants {
+		hash := textHash(strings.Join(v.parts, " "))
+		s.parts[hash] = v.parts
+		s.values[v.attribute] = append(s.values[v.attribute], valued{r.withoutVariants(), hash})
+	}
 	if r.title == nil {
 		return
 	}
 	for _, d := range r.dates {
-		s[d.attribute] = append(s[d.attribute], valued{r.name.hash, d.date.packed()})
+		s.values[d.attribute] = append(s.values[d.attribute], valued{r.name.hash, d.date.packed()})
 	}
 	for _, q := range r.numbers {
-		s[q.attribute] = append(s[q.attribute], valued{r.name.hash, math.Float64bits(q.number)})
+		s.values[q.attribute] = append(s.values[q.attribute], valued{r.name.hash, math.Float64bits(q.number)})
 	}
 }
 
 func (d date) packed() uint64 { return uint64(d.year)<<16 | uint64(d.month)<<8 | uint64(d.day) }
 
-// gapOf returns how far two values of an attribute are apart.
-func gapOf(a *Attribute, x, y uint64) gap {
+// gap returns how far two values of an attribute are apart.
+func (s series) gap(a *Attribute, x, y uint64) gap {
+	if a.Role == RoleVariant {
+		if vary(s.parts[x], s.parts[y]) {
+			return gapFar
+		}
+		return gapNone
+	}
 	if a.Type == TypeNumber {
 		return numberGap(compareQuantities(math.Float64frombits(x), math.Float64frombits(y)))
 	}
@@ -94,14 +115,17 @@ func seriesHash(a *Attribute, g gap) uint64 {
 
 // addSeries adds the attributes that tell things of one title apart to the table.
 func (p *TermFrequencies) addSeries(counts series) {
-	for a, values := range counts {
-		for g, n := range recurring(a, values) {
+	for a := range counts.values {
+		for g, n := range counts.recurring(a) {
 			if n >= seriesLeast {
 				p.tokens[seriesHash(a, gap(g))] = uint32(n) //nolint:gosec // at most the records
 			}
 		}
 	}
 }
+
+// Tells reports whether the table has found that an attribute tells things of one name apart: another value is another thing.
+func (p *TermFrequencies) Tells(a Attribute) bool { return p.tells(&a) != 0 }
 
 // tells returns the gaps at which values of an attribute are of different things.
 func (p *TermFrequencies) tells(a *Attribute) (g gaps) {
@@ -120,37 +144,64 @@ type run struct {
 }
 
 // recurring returns, for each gap, how many records share a value with another record of their title that is so far from the
-// commonest value there, 0 if these are hardly more than chance gives.
-func recurring(a *Attribute, values []valued) (found [gapFar + 1]int) {
-	common := map[uint64]int{}
+// commonest value there, 0 if these are hardly more than chance gives. Chance goes by how common a value is, and by how common beside
+// that commonest one in other titles: two names of one colour are in many titles together.
+func (s series) recurring(a *Attribute) (found [gapFar + 1]int) {
+	values := s.values[a]
+	common, beside := map[uint64]int{}, map[[2]uint64]int{}
 	for _, v := range values {
 		common[v.value]++
 	}
 	slices.SortFunc(values, func(x, y valued) int { return cmp.Or(cmp.Compare(x.title, y.title), cmp.Compare(x.value, y.value)) })
+	if a.Role == RoleVariant {
+		for of := range byTitle(values) {
+			first := commonest(of)
+			for _, r := range of {
+				if s.gap(a, r.value, first.value) != gapNone {
+					beside[[2]uint64{first.value, r.value}] += r.records
+					beside[[2]uint64{first.value}] += r.records
+				}
+			}
+		}
+	}
 	var others [gapFar + 1]int
-	var chance [gapFar + 1]float64
+	var chance, spread [gapFar + 1]float64
 	for of := range byTitle(values) {
-		first := slices.MaxFunc(of, func(x, y run) int { return x.records - y.records })
+		first := commonest(of)
 		var apart [gapFar + 1]int
 		for _, r := range of {
-			apart[gapOf(a, r.value, first.value)] += r.records
+			apart[s.gap(a, r.value, first.value)] += r.records
 		}
 		for _, r := range of {
-			g := gapOf(a, r.value, first.value)
+			g := s.gap(a, r.value, first.value)
 			others[g] += r.records
 			if r.records > 1 {
 				found[g] += r.records
 			}
 			p := float64(common[r.value]) / float64(max(len(values)-common[first.value], 1))
-			chance[g] += float64(r.records) * (1 - math.Pow(1-min(p, 1), float64(apart[g]-1)))
+			if n := beside[[2]uint64{first.value}] - apart[g]; n > 0 {
+				p = max(p, float64(beside[[2]uint64{first.value, r.value}]-r.records)/float64(n+1))
+			}
+			p = 1 - math.Pow(1-min(p, 1), float64(apart[g]-1))
+			chance[g] += float64(r.records) * p
+			spread[g] += float64(r.records*r.records) * p * (1 - p)
 		}
 	}
 	for g := range found {
-		if gap(g) == gapNone || float64(found[g])-chance[g] <= seriesShare*(float64(others[g])-chance[g]) {
+		share, least := seriesShare, 0.0
+		if a.Role == RoleVariant {
+			share, least = variantShare, variantSure*math.Sqrt(spread[g])
+		}
+		if beyond := float64(found[g]) - chance[g]; gap(g) == gapNone || beyond <= max(least, share*(float64(others[g])-chance[g])) {
 			found[g] = 0
 		}
 	}
 	return found
+}
+
+// commonest returns the value that most records of a title have.
+func commonest(of []run) run {
+	return slices.MaxFunc(of, func(x, y run) int { return x.records - y.records })
 }
 
 // byTitle yields the values of each title that several records have, and of which there are several.

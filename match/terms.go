@@ -103,7 +103,7 @@ func CountTerms(s *Schema, records iter.Seq[Attributes]) *TermFrequencies {
 		name          []token
 	}
 	var phones []called // and mailboxes
-	days, counted := dayCounts{}, series{}
+	days, counted := dayCounts{}, newSeries()
 	m := New(s, DefaultTermFrequencies())
 	for a := range records {
 		r := m.Normalise("", "", a)

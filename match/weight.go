@@ -99,8 +99,8 @@ func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil 
 func (o Outcome) Relation() bool { return o == PartOf || o == CoLocated }
 
 // Vector is the result of a comparison: the level of every field, four bits each. Source and region have one level
-// each and lend three bits to text and people, category and e-mail two to size and colour, and the relation two to the
-// shared mailbox. An edge stores only the vector, and an explanation needs nothing else.
+// each and lend three bits to text and people, category and e-mail two to size and colour, and the relation one to the
+// shared mailbox and one to the variant. An edge stores only the vector, and an explanation needs nothing else.
 type Vector uint64
 
 // place returns where a field stands in a vector.
@@ -125,7 +125,9 @@ func (f field) place() (shift field, mask Vector) {
 	case fieldRelation:
 		return 4 * fieldRelation, 3
 	case fieldBox:
-		return 4*fieldRelation + 2, 3
+		return 4*fieldRelation + 2, 1
+	case fieldVariant:
+		return 4*fieldRelation + 3, 1
 	}
 	return 4 * f, 15
 }

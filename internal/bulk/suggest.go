@@ -27,6 +27,7 @@ type Suggester struct {
 
 	columns []*column
 	file    int
+	rows    [][]Field // without the columns of Left
 }
 
 // Draft is a suggested kind.
@@ -85,6 +86,7 @@ func (s *Suggester) Read(r *Reader) error {
 
 // See adds a row.
 func (s *Suggester) See(fields []Field) {
+	s.rows = append(s.rows, fields)
 	for _, f := range fields {
 		if slices.Contains(s.Left, f.Name) {
 			continue
@@ -127,6 +129,7 @@ func (s *Suggester) Draft(kind string) (*Draft, error) {
 		}
 		d.Columns = append(d.Columns, column)
 	}
+	s.vary(d, guesses)
 	s.compare(d, guesses)
 	return d, d.Schema.Validate()
 }

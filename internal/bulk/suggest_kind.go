@@ -149,7 +149,7 @@ func (s *Suggester) compare(d *Draft, guesses []guess) {
 		case again:
 		case known && (a.Type != match.TypeText || a.Role != match.RoleNone) && !a.Tag && a.Role != match.RoleCountry:
 			telling++
-		case !known && g.Type != "" && g.Type != match.TypeName && g.Type != match.TypeText:
+		case !known && g.Type != "" && g.Type != match.TypeName && (g.Type != match.TypeText || g.Role == match.RoleVariant):
 			d.Lost = append(d.Lost, c.name)
 		}
 		parts = parts || known && a.Role != match.RoleNone && a.Type == match.TypeName

@@ -279,3 +279,23 @@ func TestSuggest_NothingNamesTheRows(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A group of values is compared if it tells things of one name apart, and not if it is any of few values.
+func TestSuggest_VariantsAreCompared(t *testing.T) {
+	t.Parallel()
+	looks := []string{"plain", "striped", "checked", "dotted", "faded", "washed"}
+	var rows []string
+	for n := range 120 {
+		for i, look := range []int{n, n, n, n + 1 + n/6%5, n + 1 + n/6%5} {
+			rows = append(rows, fmt.Sprintf("Alba %c%c%c Dress|%s|%s|%s|%d", 'a'+n%26, 'b'+n/26, 'c'+n%7, looks[look%6], []string{"new", "used"}[i*n%2], looks[look%6], 5*n+i))
+		}
+	}
+	got, d := suggested(t, "dress|look|condition|shop|price", rows...)
+	want := []string{"dress: dress name title", "look: look text variant tag", "condition: condition text tag", "shop: shop text tag", "price: price number"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if !slices.Contains(d.Lost, "look") {
+		t.Errorf("no kind compares the look: %v", d.Lost)
+	}
+}

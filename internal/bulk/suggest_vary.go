@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/locus-db/locus/match"
+)
+
+// longVariant is the mean length of values above which they are texts that are written in many ways.
+const longVariant = 20
+
+// vary makes columns of groups and of numbers compared if the rows show that things of one name differ in them: colours, sizes,
+// versions, seasons.
+func (s *Suggester) vary(d *Draft, guesses []guess) {
+	tried := *d.Schema
+	tried.Attributes = slices.Clone(d.Schema.Attributes)
+	var varying []int // columns
+	short := func(c *column) bool { return c.length <= longVariant*c.values }
+	for i, g := range guesses {
+		at := slices.IndexFunc(tried.Attributes, func(a match.Attribute) bool { return a.Name == d.Columns[i].Attribute })
+		if at < 0 || s.columns[i].named(sourceNames) {
+			continue
+		}
+		switch a := &tried.Attributes[at]; {
+		case g.Type == match.TypeText && g.Tag && g.Role == match.RoleNone && !g.Many && short(s.columns[i]):
+			a.Role = match.RoleVariant
+		case g.Type == match.TypeText && g.Role == match.RoleNote && s.columns[i].mostly(formNumber) && !s.columns[i].named(changingNames):
+			a.Type, a.Role = match.TypeNumber, match.RoleNone
+		default:
+			continue
+		}
+		varying = append(varying, i)
+	}
+	if len(varying) == 0 || tried.Validate() != nil {
+		return
+	}
+	terms := match.TermsOf(&tried, s.attributes(d))
+	for _, i := range varying {
+		a, _ := tried.Attribute(d.Columns[i].Attribute)
+		if !terms.Tells(a) {
+			continue
+		}
+		at := slices.IndexFunc(d.Schema.Attributes, func(of match.Attribute) bool { return of.Name == a.Name })
+		d.Schema.Attributes[at] = a
+		guesses[i].Attribute = a
+		d.Columns[i].Type, d.Columns[i].Why = typeWords(a), "tells things of one name apart"
+	}
+}
+
+// attributes returns the rows as a draft reads them.
+func (s *Suggester) attributes(d *Draft) iter.Seq[match.Attributes] {
+	of := map[string]string{}
+	for _, c := range d.Columns {
+		of[c.Name] = c.Attribute
+	}
+	return func(yield func(match.Attributes) bool) {
+		for _, row := range s.rows {
+			a := match.Attributes{}
+			for _, f := range row {
+				if name := of[f.Name]; name != "" && len(f.Values) > 0 {
+					a[name] = f.Values
+				}
+			}
+			if !yield(a) {
+				return
+			}
+		}
+	}
+}
+
+// sourceNames are names of columns that say where a row is from.
+var sourceNames = nameSet(`source sources shop store seller sellers merchant retailer supplier vendor site website domain portal platform provider feed file dataset database catalog catalogue
+	quelle shop handler verkaufer lieferant anbieter boutique magasin vendeur fournisseur tienda vendedor proveedor negozio venditore fornitore loja fornecedor winkel verkoper leverancier bron fuente fonte`)
