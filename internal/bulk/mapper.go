@@ -168,11 +168,10 @@ func (m *mapper) complete(row *Row) *fault {
 	return nil
 }
 
-// joinKey joins the parts of a key, without the blanks around it, which no key has: columns of a fixed width are padded. It is
-// "" if a part is missing.
+// joinKey joins the parts of a key. It is "" if a part is missing.
 func joinKey(parts []string) string {
 	if len(parts) == 1 {
-		return strings.TrimSpace(parts[0])
+		return parts[0]
 	}
 	escape := strings.NewReplacer(`\`, `\\`, "/", `\/`)
 	var b strings.Builder
@@ -185,7 +184,7 @@ func joinKey(parts []string) string {
 		}
 		b.WriteString(escape.Replace(part))
 	}
-	return strings.TrimSpace(b.String())
+	return b.String()
 }
 
 // hashOf returns the key of a row by its content.

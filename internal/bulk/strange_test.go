@@ -87,27 +87,6 @@ func TestRecognise_ExportsOfOtherSystems(t *testing.T) {
 	}
 }
 
-// The key of a padded column has no blanks around it: each such row would be refused.
-func TestRows_PaddedKeys(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"|no    |name    |\n|12    |Ann Lee |\n|  13  |Bob Ray |\n": "[12 13]",
-		"tenant,no,name\na  ,12 ,Ann\nb,13 ,Bob\n":                  "[a  /12 b/13]",
-	} {
-		o := &bulk.Options{Source: "s", Kind: "person", Key: []string{"no"}, IgnoreUnknown: true}
-		if strings.HasPrefix(text, "tenant") {
-			o.Key = []string{"tenant", "no"}
-		}
-		var keys []string
-		for _, row := range rows(t, recognised(t, "padded", text, o)) {
-			keys = append(keys, row.Key)
-		}
-		if got := fmt.Sprint(keys); got != want {
-			t.Errorf("%q: keys %s, want %s", text, got, want)
-		}
-	}
-}
-
 // What cannot be read says what it is and what to do.
 func TestRecognise_SaysWhatAFileIs(t *testing.T) {
 	t.Parallel()

@@ -376,7 +376,7 @@ func TestIngest_ADryRunJudgesAsAnImportDoes(t *testing.T) {
 	rows := [][]string{
 		{"x", "1", "", "Alpha Books", ""},
 		{"X!", "2", "", "Beta Books", ""},
-		{"x", "3\u200b3", "", "Gamma Books", ""},
+		{"x", " 3", "", "Gamma Books", ""},
 		{"x", "4", "yesterday", "Delta Books", ""},
 		{"x", "5", ahead, "Epsilon Books", ""},
 		{"x", "6", "1969-12-31T23:59:59Z", "Zeta Books", "91"},
