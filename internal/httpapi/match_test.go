@@ -12,6 +12,7 @@ import (
 	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/records"
 )
@@ -150,8 +151,22 @@ func TestMatch_WaitsForAWatermark(t *testing.T) {
 	if err := <-written; err != nil {
 		t.Fatal(err)
 	}
-	tail[home] += 1000
-	if p := ask(tail.String()).refused(503, httpapi.CodeUnavailable); !strings.Contains(p.Detail, "behind the watermark") {
+}
+
+// A watermark that does not come is waited for for some seconds.
+func TestMatch_BehindAWatermark(t *testing.T) {
+	t.Parallel()
+	longtest.Slow(t)
+	f := setup(t, nil)
+	tail, err := f.svc.Changes().Tail(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id := range tail {
+		tail[id] += 1000
+	}
+	p := f.do(http.MethodPost, "/v1/match?min_watermark="+tail.String(), `{"probes":[{"attributes":{"phones":"415 555 0123"}}]}`).refused(503, httpapi.CodeUnavailable)
+	if !strings.Contains(p.Detail, "behind the watermark") {
 		t.Error(p.Detail)
 	}
 }
