@@ -3,10 +3,12 @@
 package docs_test
 
 import (
+	"fmt"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -95,5 +97,32 @@ func TestReadme_FitsOnePage(t *testing.T) {
 	t.Parallel()
 	if n := len(pageAt(t, "README.md").lines); n > 200 {
 		t.Errorf("README.md has %d lines, at most 200 are wanted", n)
+	}
+}
+
+var (
+	decisionTitle = regexp.MustCompile(`(?m)\A# (\d+)\. (.+)$`)
+	decisionRow   = regexp.MustCompile(`(?m)^\| \[(\d+)\]\((\S+)\) \| (.+) \|$`)
+)
+
+// The table of decisions has a row for each, by number, under the title that the decision has.
+func TestDecisions_AreListed(t *testing.T) {
+	t.Parallel()
+	var want, have []string
+	for _, p := range pages(t) {
+		if m := decisionTitle.FindStringSubmatch(p.text()); m != nil && path.Dir(p.path) == "docs/adr" {
+			want = append(want, fmt.Sprintf("%4s %s %s", m[1], path.Base(p.path), m[2]))
+		}
+		if p.path == "docs/adr/README.md" {
+			for _, m := range decisionRow.FindAllStringSubmatch(p.text(), -1) {
+				have = append(have, fmt.Sprintf("%4s %s %s", m[1], m[2], m[3]))
+			}
+		}
+	}
+	if len(want) == 0 {
+		t.Fatal("no decisions found")
+	}
+	if slices.Sort(want); !slices.Equal(have, want) {
+		t.Errorf("docs/adr/README.md lists\n%s\nwant\n%s", strings.Join(have, "\n"), strings.Join(want, "\n"))
 	}
 }
