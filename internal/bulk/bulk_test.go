@@ -168,7 +168,7 @@ func TestOpen_RefusesFiles(t *testing.T) {
 		{"no source", "key,name\n", bulk.Options{}, "--source NAME"},
 		{"two columns, one value", "source,key,first,last\n", bulk.Options{Set: []bulk.Assignment{{"name", "first,last"}}}, "--set 'name={first} {last}'"},
 		{"too many columns", strings.Repeat("c,", 4096) + "\n", bulk.Options{}, "4097 columns"},
-		{"CR alone", "source,key,name\rx,1,a\r", bulk.Options{}, "CR alone"},
+		{"CR alone in the header", "source,key,name\rx,1,a\r\nx,2,b\n", bulk.Options{}, "CR alone"},
 		{"zip", "PK\x03\x04....", bulk.Options{}, "zip"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -48,6 +48,12 @@ func (r *Reader) decompress() error {
 	}
 	r.compressed = bytes.HasPrefix(head, magicGzip) || bytes.HasPrefix(head, magicZstd)
 	r.in, r.inner = in, inner
+	if bytes.HasPrefix(head, magicZip) {
+		if err := r.unzip(); err != nil {
+			return err
+		}
+	}
+	in = r.in
 	begin, err := in.Peek(foreignBegin)
 	if err != nil && len(begin) == 0 {
 		return nil // the reading of the text reports it

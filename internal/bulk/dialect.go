@@ -8,6 +8,8 @@ import "bytes"
 type Dialect struct {
 	Delimiter byte
 	Quote     byte // 0 if no character quotes fields
+
+	marked bool // quotes in ="00123" are no damage; see Options.Spreadsheet
 }
 
 // comma is the dialect of RFC 4180.
@@ -92,7 +94,7 @@ func (f *fields) add(d Dialect, line []byte, inside bool) lineEnd {
 		if n >= 0 {
 			cell = cell[:n]
 		}
-		if bytes.IndexByte(cell, d.Quote) >= 0 {
+		if bytes.IndexByte(cell, d.Quote) >= 0 && !d.isMark(cell) {
 			f.bare = append(f.bare, len(f.spans))
 		}
 		f.text = append(f.text, cell...)
@@ -124,4 +126,10 @@ func (f *fields) quoted(d Dialect, line []byte) (n int, end lineEnd) {
 		}
 		return n, broken
 	}
+}
+
+// isMark reports whether the quotes of an unquoted cell are those of ="00123".
+func (d Dialect) isMark(cell []byte) bool {
+	_, is := formulaText(cell)
+	return d.marked && is
 }

@@ -21,7 +21,7 @@ func (p *Plan) String() string {
 		title += " groups"
 	}
 	return fmt.Sprintf("%s guess=%s observed=%v ignore=%q columns=%q", strings.Join(p.Args(), " "), guess, p.mapping.observed, p.options.Ignore, p.options.Columns) +
-		fmt.Sprintf(" dialect=%v encoding=%s header=%t all=%t", p.Dialect, p.Encoding, p.Header, p.mapping.ignoreAll) + title
+		fmt.Sprintf(" dialect={%d %d} encoding=%s header=%t all=%t", p.Dialect.Delimiter, p.Dialect.Quote, p.Encoding, p.Header, p.mapping.ignoreAll) + title
 }
 
 // Layout describes the format for a person: "CSV with semicolons, Windows-1252, a header".
@@ -49,7 +49,7 @@ func (p *Plan) Layout() string {
 	case Parquet:
 		return "Parquet"
 	case XLSX:
-		text := strings.Join(append([]string{p.sheetLayout()}, p.nullLayout()...), ", ")
+		text := strings.Join(append([]string{p.sheetLayout()}, p.cellLayout()...), ", ")
 		if len(p.Sheets) > 0 {
 			text += "; not read: " + listed(p.Sheets)
 		}
@@ -66,18 +66,21 @@ func (p *Plan) Layout() string {
 	if p.Format == CSV && !p.Header {
 		parts = append(parts, "no header")
 	}
-	parts = append(parts, p.nullLayout()...)
+	parts = append(parts, p.cellLayout()...)
 	return strings.Join(parts, ", ")
 }
 
-// nullLayout names the texts that are no values.
-func (p *Plan) nullLayout() []string {
+// cellLayout says which texts are no values or not as they are written.
+func (p *Plan) cellLayout() (parts []string) {
+	if p.options.Spreadsheet {
+		parts = append(parts, `="00123" and '00123 are 00123`)
+	}
 	switch texts := p.options.Null; len(texts) {
 	case 0:
-		return nil
 	case 1:
-		return []string{texts[0] + " is no value"}
+		parts = append(parts, texts[0]+" is no value")
 	default:
-		return []string{strings.Join(texts[:len(texts)-1], ", ") + " and " + texts[len(texts)-1] + " are no values"}
+		parts = append(parts, strings.Join(texts[:len(texts)-1], ", ")+" and "+texts[len(texts)-1]+" are no values")
 	}
+	return parts
 }

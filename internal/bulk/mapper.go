@@ -62,6 +62,9 @@ func (m *mapper) row(cells []cell) (*Row, *fault) {
 		if m.why[c.column] != "" {
 			return nil, &fault{"unknown_field", pathPointer(m.names[c.column]), m.why[c.column], "unknown column"}
 		}
+		if m.spreadsheet {
+			c.value = unmarked(c.value)
+		}
 		if c.value == "" || m.null[c.value] {
 			continue
 		}
@@ -120,6 +123,9 @@ func (m *mapper) identify(row *Row, cells []cell) (source, key string) {
 		parts = make([]string, 1)
 	}
 	for _, c := range cells {
+		if m.spreadsheet {
+			c.value = unmarked(c.value)
+		}
 		if m.why[c.column] != "" || c.value == "" || m.null[c.value] {
 			continue
 		}

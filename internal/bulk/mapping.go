@@ -24,6 +24,7 @@ type mapping struct {
 	observed     Observed
 	zone         *time.Location
 	null         map[string]bool
+	spreadsheet  bool // see Options
 	ignore       []string
 	ignoreAll    bool
 	unstored     bool // the source and the key may be missing
@@ -66,8 +67,8 @@ var reserved = map[string]useKind{ColumnSource: useSource, ColumnKey: useKey, Co
 func newMapping(o *Options, kind *match.Schema, others []*match.Schema, columns []string) (*mapping, error) {
 	m := &mapping{
 		source: o.Source, kind: o.Kind, observed: o.Observed, ignore: o.Ignore, ignoreAll: o.IgnoreUnknown || o.Unstored,
-		unstored: o.Unstored,
-		guess:    map[string]string{}, null: map[string]bool{}, attributes: map[string]bool{}, others: map[string]bool{}, zone: time.UTC,
+		unstored: o.Unstored, spreadsheet: o.Spreadsheet,
+		guess: map[string]string{}, null: map[string]bool{}, attributes: map[string]bool{}, others: map[string]bool{}, zone: time.UTC,
 	}
 	for _, a := range kind.Attributes {
 		m.attributes[a.Name] = a.Many

@@ -101,7 +101,7 @@ func parseObserved(v definition.Value) (at Observed) {
 }
 
 func parseFormat(v definition.Value, o *Options) {
-	v.Fields("type, delimiter, quote, encoding, header, columns, null, rows and sheet", func(name string, v definition.Value) bool {
+	v.Fields("type, delimiter, quote, encoding, header, columns, null, rows, sheet and spreadsheet", func(name string, v definition.Value) bool {
 		switch name {
 		case "type":
 			if o.Format = Format(v.Text()); !slices.Contains(Formats, o.Format) {
@@ -126,6 +126,8 @@ func parseFormat(v definition.Value, o *Options) {
 			o.Rows = v.Text()
 		case "sheet":
 			o.Sheet = v.Text()
+		case "spreadsheet":
+			o.Spreadsheet = v.Truth()
 		default:
 			return false
 		}

@@ -40,6 +40,8 @@ func TestRecognise_GuessesFormats(t *testing.T) {
 		{"MS-DOS", encoded(t, charmap.CodePage850, kundenliste), "CSV with semicolons, cp850", "--encoding cp850", "Müller & Söhne|Café Zoé|Bäckerei Groß"},
 		{"Mac", encoded(t, charmap.Macintosh, kundenliste), "CSV with semicolons, macintosh", "--encoding macintosh", "Müller & Söhne|Café Zoé|Bäckerei Groß"},
 		{"nulls of databases and data frames", "id,name,city,phone\n1,Blue,NULL,N/A\n2,Corner,\\N,415-555-0101\n3,Golden,nan,-\n", `CSV with commas, ASCII so far, NULL, \N, N/A, nan and - are no values`, `--null NULL --null \N --null N/A --null nan --null -`, "Blue|Corner|Golden"},
+		{"text of a spreadsheet", "id,name,zip,phone\n=\"01\",Blue,'01234,'(415) 555-0101\n=\"02\",'90s Corner,=\"02345\",'+1 415 555 0102\n", `CSV with commas, ASCII so far, ="00123" and '00123 are 00123`, "--spreadsheet", "Blue|'90s Corner"},
+		{"old text of a spreadsheet", "id,name,zip\r'7,Blue,'01234\r'8,Corner,02345\r", `CSV with commas, ASCII so far, ="00123" and '00123 are 00123`, "--spreadsheet", "Blue|Corner"},
 		{"a document with a list", `{"meta": {"n": 2}, "data": {"items": [{"id": 1, "name": "Blue"}, {"id": 2, "name": "Corner"}]}}`, "JSON, rows in data.items, UTF-8", "--rows data.items", "Blue|Corner"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -83,6 +85,8 @@ func TestRecognise_KeepsWhatIsCertain(t *testing.T) {
 		{"the encoding is said", encoded(t, charmap.CodePage850, kundenliste), bulk.Options{Encoding: bulk.Windows1252}, "CSV with semicolons, Windows-1252"},
 		{"a null in a column that means nothing", "id,name,remark\n1,Blue,NULL\n2,Corner,x\n", bulk.Options{}, "CSV with commas, ASCII so far"},
 		{"other nulls are said", "id,name,city\n1,Blue,NULL\n2,Corner,?\n", bulk.Options{Null: []string{"?"}}, "CSV with commas, ASCII so far, ? is no value"},
+		{"apostrophes that begin names", "id,name,city\n1,'t Hof,'s-Hertogenbosch\n2,'90s Bar,'s-Gravenhage\n", bulk.Options{}, "CSV with commas, ASCII so far"},
+		{"marks where no column is guessed", "source,key,name,phones\nx,1,Blue,'0415\nx,2,Corner,'0416\n", bulk.Options{}, "CSV with commas, ASCII so far"},
 		{"a table of locus export", "source,key,kind,observed_at,name,city\nx,1,place,2026-01-02T00:00:00Z,Blue,NULL\nx,2,place,2026-01-02T00:00:00Z,Corner,-\n", bulk.Options{}, "CSV with commas, ASCII so far"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

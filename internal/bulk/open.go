@@ -4,6 +4,7 @@ package bulk
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
@@ -146,14 +147,17 @@ func (r *Reader) Encoding() Encoding {
 	return r.lines.encoding
 }
 
-// openInput opens a file by name, or the given standard input for "-". A link that leads out of the file's folder is
+// openInput opens a file by name, its copy if there is one, or the given standard input for "-". A link that leads out of the file's folder is
 // rejected: an import folder that others can write to must not give access to the rest of the machine. The error is a
 // *FileError. An empty file is not an error.
-func openInput(name string, stdin io.Reader, encoding Encoding) (*Reader, error) {
+func openInput(name, copied string, stdin io.Reader, encoding Encoding) (*Reader, error) {
 	r := &Reader{Name: name, Size: -1, stream: true, taken: &counter{r: stdin}}
 	if file, ok := stdin.(fs.File); ok {
 		info, err := file.Stat()
 		r.stream = err != nil || !info.Mode().IsRegular()
+	}
+	if copied != "" {
+		name = copied
 	}
 	if name != Stdin {
 		if err := r.openFile(name); err != nil {
@@ -249,10 +253,27 @@ func (r *Reader) decodeText(in *bufio.Reader, want Encoding) (*lines, error) {
 	if _, err := in.Discard(mark); err != nil {
 		return nil, err
 	}
+	if of != UTF16LE && of != UTF16BE && bytes.IndexByte(head, '\r') >= 0 && bytes.IndexByte(head, '\n') < 0 {
+		in = bufio.NewReaderSize(&oldLineEnds{in}, sample)
+	}
 	l := &lines{r: in, encoding: of, bad: -1}
 	l.next = int64(mark)
 	l.divide()
 	return l, nil
+}
+
+// oldLineEnds reads a text whose lines end in CR alone, as old programs for the Mac and a format of Excel write them.
+type oldLineEnds struct{ r io.Reader }
+
+// Read implements io.Reader.
+func (o *oldLineEnds) Read(p []byte) (int, error) {
+	n, err := o.r.Read(p)
+	for i, b := range p[:n] {
+		if b == '\r' {
+			p[i] = '\n'
+		}
+	}
+	return n, err
 }
 
 // divide decodes the text before it is divided into lines if its encoding takes that.

@@ -22,6 +22,8 @@ const HashKey = "@hash"
 
 // Options are what is known about a file. The zero value recognises everything.
 type Options struct {
+	// Copies are files that are read in place of streams, which can be read only once, by the names of these.
+	Copies map[string]string
 	// Context ends the statements of a database. Nil never does.
 	Context context.Context //nolint:containedctx // a plan opens databases long after it was made
 
@@ -34,11 +36,13 @@ type Options struct {
 	NoHeader bool
 	Columns  []string
 	Null     []string // texts that mean that there is no value
-	Table    string   // of a database
-	Query    string   // of a database
-	Since    string   // column of a database; see sqltable.Options
-	Sheet    string   // of a workbook; "" is the first one with a header
-	Rows     string   // path to the list of rows in a JSON document, such as data.items
+	// Spreadsheet means that cells of CSV and XLSX are what a spreadsheet shows: 00123 for ="00123" and '00123.
+	Spreadsheet bool
+	Table       string // of a database
+	Query       string // of a database
+	Since       string // column of a database; see sqltable.Options
+	Sheet       string // of a workbook; "" is the first one with a header
+	Rows        string // path to the list of rows in a JSON document, such as data.items
 
 	Source string // source of all rows; "" is the column "source", or the name of the file
 	Kind   string // kind of all rows; "" is the column "kind", or the kind that explains most columns

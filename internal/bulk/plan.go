@@ -144,7 +144,7 @@ func (p *Plan) Open() (*Reader, error) {
 	p.reader = nil
 	if r == nil {
 		var err error
-		if r, err = openInput(p.Name, p.stdin, p.Encoding); err != nil {
+		if r, err = openInput(p.Name, p.options.Copies[p.Name], p.stdin, p.Encoding); err != nil {
 			return nil, err
 		}
 		if p.Format.isTable() {
@@ -226,6 +226,9 @@ func (p *Plan) Args() []string {
 	flag("since", p.options.Since)
 	for _, text := range p.options.Null {
 		flag("null", text)
+	}
+	if p.options.Spreadsheet {
+		args = append(args, "--spreadsheet")
 	}
 	if p.Source != "" {
 		flag("source", p.Source)

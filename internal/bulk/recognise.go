@@ -227,7 +227,7 @@ func SourceOf(name string) string {
 		return ""
 	}
 	name = filepath.Base(name)
-	for _, ending := range []string{".gz", ".zst", ".rejected.jsonl", ".csv", ".tsv", ".psv", ".tab", ".txt", ".jsonl", ".ndjson", ".geojson", ".json", ".parquet", ".xlsx", ".xlsm"} {
+	for _, ending := range []string{".gz", ".zst", ".zip", ".rejected.jsonl", ".csv", ".tsv", ".psv", ".tab", ".txt", ".jsonl", ".ndjson", ".geojson", ".json", ".parquet", ".xlsx", ".xlsm"} {
 		if cut, found := strings.CutSuffix(strings.ToLower(name), ending); found {
 			name = cut
 		}

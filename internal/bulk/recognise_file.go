@@ -28,7 +28,7 @@ func Recognise(name string, stdin io.Reader, kinds []*match.Schema, o *Options) 
 	if sqltable.IsURL(name) {
 		return recogniseDatabase(name, kinds, o)
 	}
-	r, err := openInput(name, stdin, o.Encoding)
+	r, err := openInput(name, o.Copies[name], stdin, o.Encoding)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func Recognise(name string, stdin io.Reader, kinds []*match.Schema, o *Options) 
 	if err := p.recognise(r, kinds); err != nil {
 		return nil, errors.Join(r.broken(err), p.Close())
 	}
-	if name != Stdin && !r.stream {
+	if !r.stream && r.file != nil {
 		if err := p.Close(); err != nil {
 			return nil, r.broken(err)
 		}
@@ -103,11 +103,16 @@ func (p *Plan) understand(columns []sampled, rows int, kinds []*match.Schema) er
 		return err
 	}
 	p.options = o
+	if o.Spreadsheet {
+		columns, _ = withoutMarks(columns)
+	}
 	found, err := recognise(o, kinds, columns, rows, p.Format == CSV || p.Format == XLSX)
 	if err != nil {
 		return &FileError{Name: p.Name, Reason: err.Error()}
 	}
+	found, columns = p.recogniseMarks(found, columns, rows)
 	found = p.recogniseNulls(found, columns, rows)
+	p.Dialect.marked = p.options.Spreadsheet
 	o, p.mapping = p.options, found.mapping
 	if o.Since != "" {
 		p.mapping.ignore = append(slices.Clone(p.mapping.ignore), o.Since) // it has its use

@@ -30,9 +30,6 @@ func (p *Plan) sampleCSV(text []byte, kinds []*match.Schema) (columns []sampled,
 			_, text = cutLine(text)
 		}
 	}
-	if bytes.Count(text, []byte{'\r'}) > 1 && bytes.IndexByte(text, '\n') < 0 {
-		return nil, 0, &FileError{Name: p.Name, Line: p.headerLine(), Reason: "lines end in CR alone", Hint: "tr '\\r' '\\n' < " + p.Name + " | locus ingest --source NAME -"}
-	}
 	found := sniffDialect(text, p.options, kinds)
 	p.Dialect = found.dialect
 	if len(found.rows) == 0 {

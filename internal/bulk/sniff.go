@@ -99,10 +99,10 @@ const unclosed = 10
 // values, unless the header or a delimiter within a field shows otherwise. A double quote does unless many fields begin
 // with it and none ends with it.
 func sniffQuote(text []byte, delimiter byte) byte {
-	if n := quotedLines(text, Dialect{delimiter, '\''}); n.opened > 0 && n.opened == n.closed && 2*n.opened >= n.lines && (n.shown || n.opened >= unclosed) {
+	if n := quotedLines(text, Dialect{Delimiter: delimiter, Quote: '\''}); n.opened > 0 && n.opened == n.closed && 2*n.opened >= n.lines && (n.shown || n.opened >= unclosed) {
 		return '\''
 	}
-	n := quotedLines(text, Dialect{delimiter, '"'})
+	n := quotedLines(text, Dialect{Delimiter: delimiter, Quote: '"'})
 	if n.opened < unclosed || n.closed > 0 {
 		return '"'
 	}

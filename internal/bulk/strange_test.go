@@ -92,7 +92,6 @@ func TestRecognise_SaysWhatAFileIs(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"BEGIN:VCARD\nVERSION:3.0\nEND:VCARD\n":                         "address book (vCard)",
-		"id,name\r1,M\x9fller\r2,Ann\r":                                 "lines end in CR alone",
 		`{"fields":[{"a":1},{"a":2}],"data":[{"a":1},{"a":2},{"a":3}]}`: "in data and in fields",
 	} {
 		p, err := bulk.Recognise("-", strings.NewReader(text), match.Kinds(), &bulk.Options{})

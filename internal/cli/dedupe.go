@@ -72,37 +72,35 @@ func (a *app) dedupeCommand() *cobra.Command {
 
 func (o *oneShot) flags(c *cobra.Command) {
 	f := c.Flags()
-	f.StringVarP(&o.out, "output", "o", "", "file to write: .csv, .jsonl or .parquet")
+	f.StringVarP(&o.out, "output", "o", "", "file to write, .csv, .jsonl or .parquet; - is standard output, with --json as JSON lines")
 	o.reading.flags(f)
 	f.Lookup("kind").Usage = "kind of all rows, or the YAML file of one; by default the built-in one that recognises most columns, or one drafted from the files if that compares too few"
 	f.Lookup("key").Usage = "column with the key of a row, for --links, --golden and --review; repeat it for a key of several columns (default \"key\", or a column that looks like it, else the number of the row)"
 }
 
+func (o *oneShot) outputs() []string { return []string{o.out, o.golden, o.links, o.review} }
+
+// toStdout reports whether a table goes to the standard output.
+func (o *oneShot) toStdout() bool { return slices.ContainsFunc(o.outputs(), isStdout) }
+
 // oneShot checks the flags, recognises the files, and runs the command.
 func (a *app) oneShot(ctx context.Context, o *oneShot, files []string, run func(context.Context, *oneShot) error) (err error) {
 	if o.out == "" {
-		return usage("-o out.csv", "-o is missing: the file for the result")
+		return usage("-o out.csv, or -o - for the standard output", "-o is missing: the file for the result")
 	}
-	o.files = files
-	for _, name := range files {
-		info, err := os.Stat(name)
-		if name == bulk.Stdin || err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeCharDevice) != 0 {
-			return usage("write it to a file first", "%.80q cannot be read twice", name)
-		}
-		o.found = append(o.found, info)
-	}
-	outputs := []string{o.out, o.golden, o.links, o.review}
-	if slices.Contains(outputs, bulk.Stdin) {
-		return usage("-o out.csv", "tables are written to files, not to %q", bulk.Stdin)
-	}
-	if err := checkOutputs(outputs, files); err != nil {
+	if err := checkOutputs(o.outputs(), files); err != nil {
 		return err
 	}
+	gone, err := o.take(ctx, a, files)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, gone()) }()
 	if err := o.look(a); err != nil {
 		return err
 	}
 	defer a.collectRarely(0)()
-	if o.rejects, err = bulk.NewRejects(rejectName(o.out), 0); err != nil {
+	if o.rejects, err = bulk.NewRejects(rejectName(o.outName()), 0); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, o.rejects.Close()) }()
@@ -113,16 +111,14 @@ func (a *app) oneShot(ctx context.Context, o *oneShot, files []string, run func(
 
 // look recognises all files as rows of one kind, the one that explains most columns, and says what is compared.
 func (o *oneShot) look(a *app) error {
-	o.unstored, o.kinds = true, match.Kinds()
+	o.kinds = match.Kinds()
 	if _, err := chosen(o.kinds, o.kind); err != nil && isFile(o.kind) {
 		own, _, err := a.schemaOf(o.kind)
 		if err != nil {
 			return err
 		}
 		o.kinds, o.kind, o.weighed = dedupe.Kinds(own), own.Kind, len(own.Weights) > 0
-	}
-	if err := o.check(o.files); err != nil {
-		return err
+		o.options.Kind = own.Kind
 	}
 	kinds, err := chosen(o.kinds, o.kind)
 	if err != nil {
@@ -251,10 +247,20 @@ func (o *oneShot) refuse(a *app, e *bulk.RowError, file int) error {
 		a.say("%s %s %d: %s", term.Escape(o.files[file]), o.plans[file].Format.Unit(), e.Line, term.Escape(e.Reason))
 	}
 	rejected := reject(e)
-	if err := a.printReject(rejected); err != nil {
-		return err
+	if !o.toStdout() {
+		if err := a.printReject(rejected); err != nil {
+			return err
+		}
 	}
 	return o.rejects.Write(rejected)
+}
+
+// outName returns the name of the output for messages.
+func (o *oneShot) outName() string {
+	if isStdout(o.out) {
+		return "stdout"
+	}
+	return o.out
 }
 
 // partly returns the error of exit 3 if rows were refused.
@@ -263,5 +269,5 @@ func (o *oneShot) partly(rows int) error {
 		return nil
 	}
 	all := tally{rows: int64(rows), refused: int64(o.refused)}
-	return &failure{Code: "partly_refused", Exit: exitPartly, Message: all.became("compared"), Hint: "correct the rows in " + rejectName(o.out)}
+	return &failure{Code: "partly_refused", Exit: exitPartly, Message: all.became("compared"), Hint: "correct the rows in " + rejectName(o.outName())}
 }

@@ -4,13 +4,16 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/internal/dedupe"
 	"github.com/locus-db/locus/internal/exchange"
 	"github.com/locus-db/locus/internal/export"
+	"github.com/locus-db/locus/internal/term"
 )
 
 // dedupe groups the rows and writes the files.
@@ -57,12 +60,24 @@ func (a *app) dedupe(ctx context.Context, o *oneShot) (err error) {
 	if err := o.others(ctx, a, s, clusters); err != nil {
 		return err
 	}
-	if a.json {
-		err = a.printJSON(map[string]any{"type": "summary", "file": o.out, "kind": o.schema.Kind, "rows": s.Len(), "clusters": clusters.Len(), "refused": o.refused, "empty": o.empty})
-	} else {
-		a.say("%s: %s in %s", o.out, counted(int64(s.Len()), "row", "rows"), counted(int64(clusters.Len()), "cluster", "clusters"))
-	}
+	err = o.summary(a, map[string]any{"rows": s.Len(), "clusters": clusters.Len()},
+		counted(int64(s.Len()), "row", "rows")+" in "+counted(int64(clusters.Len()), "cluster", "clusters"))
 	return errors.Join(err, o.partly(s.Len()))
+}
+
+// summary prints what the tables consist of; beside a table on the standard output it goes to the standard error.
+func (o *oneShot) summary(a *app, counts map[string]any, text string) error {
+	if !a.json {
+		a.say("%s: %s", term.Escape(o.outName()), text)
+		return nil
+	}
+	maps.Copy(counts, map[string]any{"type": "summary", "file": o.outName(), "kind": o.schema.Kind, "refused": o.refused, "empty": o.empty})
+	if !o.toStdout() {
+		return a.printJSON(counts)
+	}
+	line, err := json.Marshal(counts)
+	a.say("%s", line)
+	return err
 }
 
 // rows reads a file once more and writes its rows.
@@ -80,18 +95,22 @@ func (o *oneShot) rows(w exchange.Writer, clusters *dedupe.Clusters, i, first in
 	return err
 }
 
-// table writes a file in one step, in the format that its name says.
+// table writes a file in one step, in the format that its name says, or to the standard output, with --json as JSON lines.
 func (a *app) table(ctx context.Context, name string, columns []exchange.Column, rows func(exchange.Writer) error) error {
-	format, err := exchange.ParseFormat("", name, exchange.CSV)
+	fallback := exchange.CSV
+	if a.json {
+		fallback = exchange.JSONL
+	}
+	format, err := exchange.ParseFormat("", name, fallback)
 	if err != nil {
 		return err
 	}
-	file, err := exchange.Create(name)
+	to, file, err := a.create(name)
 	if err != nil {
-		return usage("name a file in a directory that exists", "%v", err)
+		return err
 	}
 	defer file.Discard()
-	w, err := exchange.New(file, format, columns, nil)
+	w, err := exchange.New(to, format, columns, nil)
 	if err != nil {
 		return err
 	}

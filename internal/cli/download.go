@@ -7,22 +7,19 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-
-	"github.com/locus-db/locus/internal/exchange"
 )
 
 // download writes the answer of a route, which may be long, to a file, or to the standard output if out is "-". The file
 // appears under its name once it is complete, and only its owner may read it: it is a copy of everything. check looks at the header before anything is written; it may be nil. what
 // names the content in errors.
 func (a *app) download(ctx context.Context, cl *client, path, out, what string, check func(*http.Response) error) (bytes int64, err error) {
-	to, file := a.stdout, (*exchange.File)(nil)
-	if out != "-" {
-		if file, err = exchange.Create(out); err != nil {
-			return 0, usage("name a file in a directory that exists", "%v", err)
-		}
-		defer file.Discard()
+	to, file, err := a.create(out)
+	if err != nil {
+		return 0, err
+	}
+	defer file.Discard()
+	if file != nil {
 		file.Private = true
-		to = file
 	}
 	response, err := cl.send(ctx, cl.patient(), question{method: http.MethodGet, path: path})
 	if err != nil {
@@ -41,8 +38,5 @@ func (a *app) download(ctx context.Context, cl *client, path, out, what string, 
 	if bytes, err = io.Copy(to, response.Body); err != nil {
 		return 0, fmt.Errorf("read the %s: %w: %w", what, errCut, err)
 	}
-	if file != nil {
-		err = file.Commit()
-	}
-	return bytes, err
+	return bytes, file.Commit()
 }

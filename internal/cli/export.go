@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/locus-db/locus/changelog"
+	"github.com/locus-db/locus/internal/bulk"
 	"github.com/locus-db/locus/internal/exchange"
 	"github.com/locus-db/locus/internal/export"
 	"github.com/locus-db/locus/internal/pgtable"
@@ -85,6 +86,9 @@ func (o *exporting) check(what string) error {
 	if !slices.Contains(export.All, o.what) {
 		return usage("locus export records", "there is no table %.20q: there are records, entities, links and decisions", what)
 	}
+	if isStdout(o.out) {
+		o.out = ""
+	}
 	var err error
 	if o.format, err = exchange.ParseFormat(o.formatName, o.out, exchange.CSV); err != nil {
 		return usage("--format csv", "%v", err)
@@ -154,16 +158,11 @@ func (o *exporting) identity() []string {
 // export writes a table, to a file in one step or to the standard output. Everything has arrived before the first byte is
 // written.
 func (a *app) export(ctx context.Context, cl *client, o *exporting) error {
-	var file *exchange.File
-	to := a.stdout
-	if o.out != "" {
-		var err error
-		if file, err = exchange.Create(o.out); err != nil {
-			return usage("name a file in a directory that exists", "%v", err)
-		}
-		defer file.Discard()
-		to = file
+	to, file, err := a.create(cmp.Or(o.out, bulk.Stdin))
+	if err != nil {
+		return err
 	}
+	defer file.Discard()
 	got, err := o.fetch(ctx, cl)
 	if err != nil {
 		return err
@@ -172,10 +171,8 @@ func (a *app) export(ctx context.Context, cl *client, o *exporting) error {
 	if err := o.write(to, got); err != nil {
 		return err
 	}
-	if file != nil {
-		if err := file.Commit(); err != nil {
-			return err
-		}
+	if err := file.Commit(); err != nil {
+		return err
 	}
 	return a.exported(o, got)
 }

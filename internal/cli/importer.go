@@ -113,6 +113,11 @@ func (im *importer) open(ctx context.Context) (err error) {
 		if err := im.resume(ctx); err != nil {
 			return errors.Join(err, im.reader.Close())
 		}
+		if im.state.Rows == 0 { // so that the next import knows of this one, should it be killed before its first rows are durable
+			if err := im.state.Save(im.plan.File()); err != nil {
+				return errors.Join(err, im.reader.Close())
+			}
+		}
 	}
 	if im.rejects, err = bulk.NewRejects(rejectName(im.plan.File()), im.state.Rejects); err != nil {
 		return errors.Join(err, im.reader.Close())
@@ -131,6 +136,10 @@ func (im *importer) resume(ctx context.Context) error {
 	old, err := bulk.LoadState(im.name, print, im.state.Job)
 	if err != nil || old == nil {
 		return err
+	}
+	if old.Rows == 0 {
+		im.say("%s: an earlier import was interrupted before it knew which rows are durable; it starts again, and rows that are stored count as unchanged", term.Escape(im.name))
+		return nil
 	}
 	if stored, err := im.stored(ctx, old); err != nil || !stored {
 		return err

@@ -5,7 +5,9 @@ package cli_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -297,6 +299,28 @@ func TestIngest_GoesOn(t *testing.T) {
 	got = run(t.Context(), nil, "ingest", "--url", url, "--batch", "10", file)
 	if _, records, _ := f.seen(); got.code != 0 || len(records) != 300 {
 		t.Errorf("after the data was replaced: %d, %d rows\n%s", got.code, len(records), got.err)
+	}
+}
+
+// An import that is killed before it knows which rows are durable leaves word of that for the next one.
+func TestIngest_KilledAtItsBeginning(t *testing.T) {
+	t.Parallel()
+	file := places(t, 30, 30)
+	var state []byte
+	f := &fake{refuse: func(int, http.ResponseWriter) bool {
+		state, _ = os.ReadFile(bulk.StateName(file))
+		return false
+	}}
+	url := start(t, f)
+	done(t, "ingest", "--url", url, file)
+	if err := os.WriteFile(bulk.StateName(file), state, 0o600); err != nil || len(state) == 0 {
+		t.Fatalf("during the first request the state is %q, %v", state, err)
+	}
+	if got := done(t, "ingest", "--url", url, file); !strings.Contains(got.err, "it starts again, and rows that are stored count as unchanged") {
+		t.Errorf("it does not say that it starts again: %s", got.err)
+	}
+	if _, err := os.Stat(bulk.StateName(file)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a finished import has a state: %v", err)
 	}
 }
 

@@ -19,7 +19,7 @@ type reading struct {
 	source, kind, format, encoding, delimiter, quote string
 	rows, sheet, mapping                             string
 	key, set, ignore, null, columns                  []string
-	noHeader, ignoreUnknown                          bool
+	noHeader, ignoreUnknown, spreadsheet             bool
 
 	unstored bool          // see bulk.Options
 	options  *bulk.Options // of the flags and the mapping file
@@ -44,6 +44,7 @@ func (o *reading) layoutFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.noHeader, "no-header", false, "the first row of a CSV or XLSX file is a record; --columns names the columns")
 	f.StringSliceVar(&o.columns, "columns", nil, "column names of a CSV or XLSX file without a header, separated by commas")
 	f.StringArrayVar(&o.null, "null", nil, "text that stands for a missing value, such as NULL; may be repeated")
+	f.BoolVar(&o.spreadsheet, "spreadsheet", false, "take cells of a CSV or XLSX file as a spreadsheet shows them: 00123 for =\"00123\" and '00123")
 	f.StringVar(&o.sheet, "sheet", "", "sheet of an XLSX file; by default the first one with a header")
 	f.StringVar(&o.rows, "rows", "", "path of the list of rows in a JSON document, such as data.items")
 }
@@ -188,7 +189,7 @@ func (o *reading) override(b *bulk.Options) error {
 	if len(o.columns) > 0 {
 		b.Columns = o.columns
 	}
-	b.NoHeader = b.NoHeader || o.noHeader
+	b.NoHeader, b.Spreadsheet = b.NoHeader || o.noHeader, b.Spreadsheet || o.spreadsheet
 	b.IgnoreUnknown = b.IgnoreUnknown || o.ignoreUnknown
 	b.Ignore, b.Null = append(b.Ignore, o.ignore...), append(b.Null, o.null...)
 	said := map[string]bool{}

@@ -4,6 +4,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -31,7 +32,7 @@ func (a *app) kindLearn() *cobra.Command {
 			"they did not see.",
 		Example: "  locus kind learn people.csv -o person.yaml\n" +
 			"  locus kind learn --decisions --kind person -o person.yaml",
-		RunE: func(c *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) (failed error) {
 			if err := learnFrom(decided, args); err != nil {
 				return err
 			}
@@ -40,12 +41,11 @@ func (a *app) kindLearn() *cobra.Command {
 					return a.learnDecisions(c, cl, o.kind, o.out, anyway)
 				})(c, nil)
 			}
-			o.files = args
-			for _, name := range args {
-				if name == bulk.Stdin {
-					return usage("write it to a file first", "%.80q cannot be read twice", name)
-				}
+			gone, err := o.take(c.Context(), a, args)
+			if err != nil {
+				return err
 			}
+			defer func() { failed = errors.Join(failed, gone()) }()
 			if err := o.look(a); err != nil {
 				return err
 			}

@@ -63,11 +63,8 @@ func (a *app) link(ctx context.Context, o *oneShot) (err error) {
 	if err := a.table(ctx, o.out, linkColumns(&first, &o.header), func(w exchange.Writer) error { return o.linked(w, &first, pairs, s.Len()) }); err != nil {
 		return err
 	}
-	if a.json {
-		err = a.printJSON(map[string]any{"type": "summary", "file": o.out, "kind": o.schema.Kind, "first": s.Len(), "second": rows, "pairs": len(pairs), "one_to_one": o.once.First && o.once.Second, "refused": o.refused, "empty": o.empty})
-	} else {
-		a.say("%s: %s of %s and %s", o.out, counted(int64(len(pairs)), "pair", "pairs"), counted(int64(s.Len()), "row", "rows"), counted(int64(rows), "row", "rows"))
-	}
+	err = o.summary(a, map[string]any{"first": s.Len(), "second": rows, "pairs": len(pairs), "one_to_one": o.once.First && o.once.Second},
+		counted(int64(len(pairs)), "pair", "pairs")+" of "+counted(int64(s.Len()), "row", "rows")+" and "+counted(int64(rows), "row", "rows"))
 	return errors.Join(err, o.partly(s.Len()+rows))
 }
 

@@ -86,7 +86,7 @@ func (c *client) held(ctx context.Context, kinds []*match.Schema) (names []strin
 }
 
 func (o *matching) check(file string) error {
-	if o.output == "-" {
+	if isStdout(o.output) {
 		o.output = ""
 	}
 	switch ext := strings.ToLower(filepath.Ext(o.output)); {

@@ -4,15 +4,15 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
-	"os"
 	"strconv"
 	"strings"
 
+	"github.com/locus-db/locus/internal/bulk"
+	"github.com/locus-db/locus/internal/exchange"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/match"
 )
@@ -56,15 +56,11 @@ type matchWriter interface {
 
 // openMatches returns the writer of the output. A file gets its name once it is complete.
 func (a *app) openMatches(o *matching) (matchWriter, error) {
-	f := &matchFile{to: o.output}
-	into := io.Writer(a.stdout)
-	if o.output != "" {
-		var err error
-		if f.file, err = os.Create(o.output + ".new"); err != nil {
-			return nil, fmt.Errorf("create the output: %w", err)
-		}
-		into = f.file
+	into, file, err := a.create(cmp.Or(o.output, bulk.Stdin))
+	if err != nil {
+		return nil, err
 	}
+	f := &matchFile{file: file}
 	f.buffer = bufio.NewWriter(into)
 	if strings.HasSuffix(strings.ToLower(o.output), ".csv") || o.output == "" && !a.json {
 		f.csv = csv.NewWriter(f.buffer)
@@ -76,8 +72,7 @@ func (a *app) openMatches(o *matching) (matchWriter, error) {
 }
 
 type matchFile struct {
-	to     string
-	file   *os.File // nil for the standard output
+	file   *exchange.File
 	buffer *bufio.Writer
 	csv    *csv.Writer
 	json   *json.Encoder
@@ -94,23 +89,16 @@ func (f *matchFile) write(l *matchLine) error {
 }
 
 func (f *matchFile) close(keep bool) error {
+	defer f.file.Discard()
 	var err error
 	if f.csv != nil {
 		f.csv.Flush()
 		err = f.csv.Error()
 	}
-	if err = errors.Join(err, f.buffer.Flush()); f.file == nil {
-		return err
+	if err = errors.Join(err, f.buffer.Flush()); err == nil && keep {
+		err = f.file.Commit()
 	}
-	if err = errors.Join(err, f.file.Close()); err == nil && keep {
-		if err = os.Rename(f.file.Name(), f.to); err == nil {
-			return nil
-		}
-	}
-	if !keep {
-		err = nil // the reason is known
-	}
-	return errors.Join(err, os.Remove(f.file.Name()))
+	return err
 }
 
 // write writes the lines of a row.

@@ -3,10 +3,12 @@
 package cli
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 
+	"github.com/locus-db/locus/internal/bulk"
 	"github.com/locus-db/locus/internal/exchange"
 )
 
@@ -14,17 +16,21 @@ import (
 // directory, and is neither read nor written twice.
 func checkOutputs(outputs, inputs []string) error {
 	for i, name := range outputs {
-		if name == "" || name == "-" {
+		if name == "" {
 			continue
 		}
-		same := func(other string) bool { return isSameFile(name, other) }
+		same := func(other string) bool { return isSameFile(name, other) || isStdout(name) && isStdout(other) }
 		dir := filepath.Dir(name)
 		info, err := os.Stat(dir)
 		switch {
-		case slices.ContainsFunc(inputs, same):
-			return usage("name another file", "%.80q would be read and written", name)
 		case slices.ContainsFunc(outputs[:i], same):
 			return usage("name another file", "%.80q would be written twice", name)
+		case isStdout(name):
+			continue
+		case slices.ContainsFunc(inputs, same):
+			return usage("name another file", "%.80q would be read and written", name)
+		case isDir(name):
+			return usage("name a file in it: "+filepath.Join(name, "out.csv"), "write %.80q: it is a directory", name)
 		case err != nil || !info.IsDir():
 			return usage("name a file in a directory that exists", "write %.80q: there is no directory %.80q", name, dir)
 		}
@@ -43,4 +49,24 @@ func isSameFile(a, b string) bool {
 	x, errX := os.Stat(a)
 	y, errY := os.Stat(b)
 	return filepath.Clean(a) == filepath.Clean(b) || errX == nil && errY == nil && x.Mode().IsRegular() && os.SameFile(x, y)
+}
+
+func isDir(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}
+
+// isStdout reports whether the name of an output means the standard output.
+func isStdout(name string) bool { return name == bulk.Stdin || name == "/dev/stdout" }
+
+// create begins an output: the standard output, which is no file, or a file that gets its name when it is complete.
+func (a *app) create(name string) (io.Writer, *exchange.File, error) {
+	if isStdout(name) {
+		return a.stdout, nil, nil
+	}
+	file, err := exchange.Create(name)
+	if err != nil {
+		return nil, nil, usage("name a file in a directory that exists", "%v", err)
+	}
+	return file, file, nil
 }

@@ -36,7 +36,8 @@ func TestOutputs_AreChecked(t *testing.T) {
 		{"nothing is written as .xlsx", []string{"dedupe", in, "-o", filepath.Join(dir, "out.xlsx")}},
 		{"nothing is written as .gz", []string{"dedupe", in, "-o", out, "--links", out + ".gz"}},
 		{"nothing is written as .json", []string{"export", "records", "-o", filepath.Join(dir, "out.json"), "--data", data}},
-		{"tables are written to files", []string{"dedupe", in, "-o", "-"}},
+		{"would be written twice", []string{"dedupe", in, "-o", "-", "--golden", "/dev/stdout"}},
+		{"it is a directory", []string{"dedupe", in, "-o", dir}},
 		{"is given twice", []string{"link", in, linked, "-o", out}},
 	} {
 		if r := run(t.Context(), nil, c.args...); r.code != 2 || !strings.Contains(r.err, c.want) || !strings.Contains(r.err, "try:") {

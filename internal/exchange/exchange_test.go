@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -187,4 +188,46 @@ func Example() {
 	// Output:
 	// key,phones[]
 	// 88231,415-555-2300 | 415-555-2301
+}
+
+// Of a link the file is replaced that it leads to. A pipe is written as it is, and a directory refused.
+func TestCreate_LinksAndStreams(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	target, link := filepath.Join(dir, "target.csv"), filepath.Join(dir, "link.csv")
+	if err := errors.Join(os.WriteFile(target, []byte("old"), 0o600), os.Symlink("target.csv", link)); err != nil {
+		t.Fatal(err)
+	}
+	put := func(name string) {
+		t.Helper()
+		f, err := exchange.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Discard()
+		if _, err := f.WriteString("new"); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(link)
+	text, err := os.ReadFile(target)
+	info, errLink := os.Lstat(link)
+	if err = errors.Join(err, errLink); err != nil || string(text) != "new" || info.Mode()&fs.ModeSymlink == 0 {
+		t.Errorf("%s has %q, %s is %v; %v", target, text, link, info.Mode(), err)
+	}
+	put(os.DevNull)
+	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
+		t.Errorf("%s is %v now, %v", os.DevNull, info.Mode(), err)
+	}
+	if _, err := exchange.Create(dir); err == nil || !strings.Contains(err.Error(), "it is a directory") {
+		t.Errorf("a directory: %v", err)
+	}
+	var none *exchange.File
+	none.Discard()
+	if err := none.Commit(); err != nil {
+		t.Error(err)
+	}
 }

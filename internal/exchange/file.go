@@ -11,20 +11,33 @@ import (
 )
 
 // File is a file that is written under a temporary name beside its own, and gets its name when it is complete. A file
-// that had the name before is replaced by Commit, not earlier.
+// that had the name before is replaced by Commit, not earlier. What is no regular file, such as a pipe, is written as it is.
+// Commit and Discard of a nil File do nothing.
 type File struct {
 	*os.File
 	// Private lets only the owner read a new file.
 	Private bool
 
-	name string
-	done bool
+	name   string
+	done   bool
+	stream bool // written as it is
 }
 
-// Create begins a file. Its directory must exist.
+// Create begins a file. Its directory must exist. Of a link the file that it leads to is replaced, not the link.
 func Create(name string) (*File, error) {
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("write %s: it is no regular file", name)
+	info, err := os.Stat(name)
+	if err == nil && info.IsDir() {
+		return nil, fmt.Errorf("write %s: it is a directory", name)
+	}
+	if err == nil && !info.Mode().IsRegular() {
+		f, err := os.OpenFile(name, os.O_WRONLY, 0)
+		if err != nil {
+			return nil, fmt.Errorf("write %s: %w", name, err)
+		}
+		return &File{File: f, name: name, stream: true}, nil
+	}
+	if to, err := filepath.EvalSymlinks(name); err == nil {
+		name = to
 	}
 	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*.part")
 	if err != nil {
@@ -36,6 +49,13 @@ func Create(name string) (*File, error) {
 // Commit makes the content durable and gives the file its name, in one step. A new file can be read by others as far as
 // the directory allows, a replaced one keeps its permissions.
 func (f *File) Commit() error {
+	if f == nil {
+		return nil
+	}
+	if f.stream {
+		f.done = true
+		return f.Close()
+	}
 	mode := fs.FileMode(0o644)
 	if f.Private {
 		mode = 0o600
@@ -55,8 +75,11 @@ func (f *File) Commit() error {
 
 // Discard removes the file unless Commit gave it its name. Deferring it after Create cleans up in every case.
 func (f *File) Discard() {
-	if !f.done {
-		_ = f.Close()
+	if f == nil || f.done {
+		return
+	}
+	_ = f.Close()
+	if !f.stream {
 		_ = os.Remove(f.Name())
 	}
 }

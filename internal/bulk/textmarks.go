@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk
+
+import (
+	"slices"
+	"strings"
+)
+
+// Programs that write CSV for spreadsheets mark what must stay text, so that 00123 keeps its zeros: as the formula ="00123", or
+// with the apostrophe that is typed before a text, '00123. A spreadsheet shows 00123 for both.
+
+// formulaText returns the text of a cell such as ="00123", and reports whether it is one.
+func formulaText[T string | []byte](cell T) (text T, is bool) {
+	n := len(cell)
+	if n < len(`=""`) || cell[0] != '=' || cell[1] != '"' || cell[n-1] != '"' {
+		return cell, false
+	}
+	return cell[2 : n-1], strings.IndexByte(string(cell[2:n-1]), '"') < 0
+}
+
+// isMarked reports whether a cell is a formula of that form, or has an apostrophe before what would be taken for a number, a date
+// or the like.
+func isMarked(cell string) bool {
+	if _, is := formulaText(cell); is {
+		return true
+	}
+	text, quoted := strings.CutPrefix(cell, "'")
+	return quoted && strings.ContainsAny(text, "0123456789") && strings.Trim(text, "0123456789 +-.,/:()") == ""
+}
+
+// unmarked returns a cell as a spreadsheet shows it. Beside those of isMarked it knows the formulas that locus export
+// --spreadsheet marks.
+func unmarked(cell string) string {
+	if text, is := formulaText(cell); is {
+		return text
+	}
+	if isMarked(cell) || len(cell) > 1 && cell[0] == '\'' && strings.IndexByte("=+-@", cell[1]) >= 0 {
+		return cell[1:]
+	}
+	return cell
+}
+
+// withoutMarks returns the columns as a spreadsheet shows them, and those that differ.
+func withoutMarks(columns []sampled) (shown []sampled, marked []string) {
+	shown = slices.Clone(columns)
+	for i, c := range columns {
+		if slices.ContainsFunc(c.values, isMarked) {
+			marked = append(marked, c.name)
+		}
+		shown[i].values = nil
+		for _, value := range c.values {
+			if value = unmarked(value); value != "" {
+				shown[i].values = append(shown[i].values, value)
+			}
+		}
+	}
+	return shown, marked
+}
+
+// recogniseMarks guesses that a file has such marks, if a column that means something has one. As with texts that are no values, a
+// file of which nothing else is guessed is taken at its word. It also returns the columns as they are understood.
+func (p *Plan) recogniseMarks(found *recognition, columns []sampled, rows int) (*recognition, []sampled) {
+	if said := p.options.IgnoreUnknown && len(p.options.Set) > 0; said || p.options.Spreadsheet || p.options.Exact || p.Format != CSV && p.Format != XLSX {
+		return found, columns
+	}
+	shown, marked := withoutMarks(columns)
+	if len(marked) == 0 {
+		return found, columns
+	}
+	o := *p.options
+	o.Spreadsheet = true
+	without, err := recognise(&o, found.kinds, shown, rows, found.lists)
+	if err != nil || len(without.reasons) == 0 {
+		return found, columns
+	}
+	for _, name := range marked {
+		if uses, _ := without.mapping.resolve(name); len(uses) > 0 {
+			p.options, p.FormatGuessed = &o, true
+			return without, shown
+		}
+	}
+	return found, columns
+}
