@@ -138,7 +138,7 @@ func (im *importer) resume(ctx context.Context) error {
 		return err
 	}
 	if old.Rows == 0 {
-		im.say("%s: an earlier import was interrupted before it knew which rows are durable; it starts again, and rows that are stored count as unchanged", term.Escape(im.name))
+		im.say("%s: an earlier import ended before it knew which rows are durable; all are read again, and those that are stored count as unchanged", term.Escape(im.name))
 		return nil
 	}
 	if stored, err := im.stored(ctx, old); err != nil || !stored {

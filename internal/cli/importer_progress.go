@@ -76,9 +76,6 @@ func (im *importer) line() string {
 // summary adds the file to the table, or prints it as JSON.
 func (im *importer) summary(t *term.Table) error {
 	seconds := im.now().Sub(im.start).Seconds()
-	if im.state.Rows == 0 {
-		im.say("%s has no rows", term.Escape(im.name))
-	}
 	im.sayEmpty(im.name, im.reader)
 	if im.json {
 		of := map[string]any{"type": "summary", "file": im.name, "rows": im.state.Rows, "counts": im.state.Counts, "seconds": seconds}

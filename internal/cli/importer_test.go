@@ -316,11 +316,23 @@ func TestIngest_KilledAtItsBeginning(t *testing.T) {
 	if err := os.WriteFile(bulk.StateName(file), state, 0o600); err != nil || len(state) == 0 {
 		t.Fatalf("during the first request the state is %q, %v", state, err)
 	}
-	if got := done(t, "ingest", "--url", url, file); !strings.Contains(got.err, "it starts again, and rows that are stored count as unchanged") {
+	if got := done(t, "ingest", "--url", url, file); !strings.Contains(got.err, "all are read again, and those that are stored count as unchanged") {
 		t.Errorf("it does not say that it starts again: %s", got.err)
 	}
 	if _, err := os.Stat(bulk.StateName(file)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a finished import has a state: %v", err)
+	}
+}
+
+// An import that fails does not say that the file has no rows.
+func TestIngest_FailsWithRows(t *testing.T) {
+	t.Parallel()
+	f := &fake{refuse: func(_ int, w http.ResponseWriter) bool {
+		w.WriteHeader(http.StatusUnauthorized)
+		return true
+	}}
+	if got := run(t.Context(), nil, "ingest", "--url", start(t, f), places(t, 3, 3)); got.code == 0 || strings.Contains(got.err, "has no rows") {
+		t.Errorf("exit %d: %s", got.code, got.err)
 	}
 }
 

@@ -201,6 +201,9 @@ func (a *app) ingest(ctx context.Context, cl *client, kinds []*match.Schema, o *
 		if im.reader == nil {
 			return failed
 		}
+		if failed == nil && im.state.Rows == 0 {
+			im.say("%s has no rows", term.Escape(name))
+		}
 		return errors.Join(failed, im.summary(t))
 	})
 	if loading {

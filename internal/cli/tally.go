@@ -104,7 +104,7 @@ func (t *tally) because() string {
 }
 
 // mostCause is the length of a cause taken from a reason, in bytes.
-const mostCause = 60
+const mostCause = 80
 
 // rejectCause returns the cause of a rejected row: what the reader says, or else the field, or the beginning of the reason.
 func rejectCause(r bulk.Reject) string {
