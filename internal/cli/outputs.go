@@ -3,7 +3,9 @@
 package cli
 
 import (
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -65,6 +67,9 @@ func (a *app) create(name string) (io.Writer, *exchange.File, error) {
 		return a.stdout, nil, nil
 	}
 	file, err := exchange.Create(name)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil, nil, err
+	}
 	if err != nil {
 		return nil, nil, usage("name a file in a directory that exists", "%v", err)
 	}
