@@ -89,7 +89,7 @@ func (a *app) auditExport() *cobra.Command {
 				return usage("locus audit export -o audit.jsonl", "name the file to write with -o, or - for a pipe")
 			}
 			n, err := a.download(c.Context(), cl, "/v1/audit/export", out, "audit log", nil)
-			if err != nil || out == "-" {
+			if err != nil || isStdout(out) {
 				return err
 			}
 			a.say("%s: %s bytes", term.Escape(out), term.Count(n))

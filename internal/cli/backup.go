@@ -40,7 +40,7 @@ func (a *app) backupCommand() *cobra.Command {
 				return usage("locus backup -o FILE, then locus backup --verify FILE", "--verify reads a backup, and -o makes one")
 			case verify != "":
 				return a.verifyBackup(c.Context(), verify)
-			case out == "" || out == "-" && a.out.Terminal:
+			case out == "" || isStdout(out) && a.out.Terminal:
 				return usage("locus backup -o places.backup", "name the file to write with -o, or - for a pipe")
 			}
 			cl, err := a.connect(c, reads)
@@ -52,7 +52,7 @@ func (a *app) backupCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if out == "-" {
+			if isStdout(out) {
 				a.say("%s bytes", term.Count(n))
 				return nil
 			}

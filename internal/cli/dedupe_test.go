@@ -290,7 +290,7 @@ func TestDedupe_RecognisesEachFile(t *testing.T) {
 	for says, args := range map[string][]string{
 		`there is no column "fone"; did you mean "fon"?`: {path("a.csv"), path("b.jsonl"), "--set", "phones=fone"},
 		"no column is an attribute: there are foo, bar":  {path("c.csv")},
-		"is given twice":                                 {"-", "-"},
+		"is given twice": {"-", "-"},
 	} {
 		if r := run(t.Context(), nil, append([]string{"dedupe", "-o", path("no.csv")}, args...)...); r.code != 2 || !strings.Contains(r.err, says) {
 			t.Errorf("%v: exit %d: %s", args, r.code, r.err)

@@ -28,7 +28,7 @@ func (a *app) dumpCommand() *cobra.Command {
 			"  locus dump --url http://127.0.0.1:7070 -o - | ssh backup 'cat > places.dump'",
 		Args: arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if out == "" || out == "-" && a.out.Terminal {
+			if out == "" || isStdout(out) && a.out.Terminal {
 				return usage("locus dump -o places.dump", "name the file to write with -o, or - for a pipe")
 			}
 			cl, err := a.connect(c, reads)
@@ -67,7 +67,7 @@ func (a *app) dump(ctx context.Context, cl *client, out string) error {
 	}
 	line := fmt.Sprintf("%s: %s, %s, %s, %s, %s bytes", term.Escape(out), counted(end.Records, "record", "records"), counted(end.Entities, "entity", "entities"),
 		counted(end.Decisions, "decision", "decisions"), counted(end.Metrics, "metric", "metrics"), term.Count(n))
-	if out == "-" && a.json {
+	if isStdout(out) && a.json {
 		a.say("%s", totals)
 		return nil
 	}

@@ -24,7 +24,7 @@ func (a *app) ingestCommand() *cobra.Command {
 	var o ingesting
 	c := &cobra.Command{
 		Use:   "ingest FILE or URL...",
-		Short: "Import records from CSV, JSON, JSONL, Parquet and XLSX files, plain, gzip or zstd; - is standard input",
+		Short: "Import records from CSV, JSON, JSONL, Parquet and XLSX files, plain, gzip, zstd or zip; - is standard input",
 		Long: "Each row is a record with a source and a key; its other columns are attributes. Importing a file twice changes\n" +
 			"nothing. The format and the meaning of the columns are recognised; guesses are shown and imported only after you\n" +
 			"accept them. --preview shows them without an import. Refused rows are written to FILE.rejected.jsonl, which can be\n" +
