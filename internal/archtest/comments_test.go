@@ -4,7 +4,6 @@ package archtest_test
 
 import (
 	"go/ast"
-	"go/parser"
 	"go/token"
 	"strings"
 	"testing"
@@ -14,15 +13,7 @@ import (
 // article.
 func TestComments_BeginWithTheName(t *testing.T) {
 	t.Parallel()
-	text(t, []string{".go"}, func(path string, content []byte) {
-		if strings.HasSuffix(path, "_test.go") {
-			return
-		}
-		set := token.NewFileSet()
-		file, err := parser.ParseFile(set, path, content, parser.ParseComments|parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+	products(t, func(s source) {
 		check := func(doc *ast.CommentGroup, name string) {
 			if doc == nil || !ast.IsExported(name) {
 				return
@@ -32,10 +23,10 @@ func TestComments_BeginWithTheName(t *testing.T) {
 				text = strings.TrimPrefix(text, article)
 			}
 			if first, _, _ := strings.Cut(text, " "); strings.TrimRight(first, ",.:\n") != name {
-				t.Errorf("%s: the comment of %s begins with %q", set.Position(doc.Pos()), name, first)
+				t.Errorf("%s: the comment of %s begins with %q", sourceSet.Position(doc.Pos()), name, first)
 			}
 		}
-		for _, d := range file.Decls {
+		for _, d := range s.file.Decls {
 			switch d := d.(type) {
 			case *ast.FuncDecl:
 				check(d.Doc, d.Name.Name)

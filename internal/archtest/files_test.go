@@ -40,7 +40,14 @@ func machineDirectory(content []byte) bool {
 // root. Test data and generated files are left out.
 func text(t *testing.T, suffixes []string, fn func(path string, content []byte)) {
 	t.Helper()
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	if err := eachText(suffixes, func(path string, content []byte) error { fn(path, content); return nil }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// eachText is text until fn returns an error.
+func eachText(suffixes []string, fn func(path string, content []byte) error) error {
+	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -62,12 +69,8 @@ func text(t *testing.T, suffixes []string, fn func(path string, content []byte))
 		if err != nil {
 			return err
 		}
-		fn(filepath.ToSlash(rel), content)
-		return nil
+		return fn(filepath.ToSlash(rel), content)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func ends(name string, suffixes []string) bool {

@@ -4,8 +4,6 @@ package archtest_test
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
 	"os"
 	"path/filepath"
 	"strings"
@@ -70,19 +68,10 @@ func TestRaced_ListsWhatStartsGoroutines(t *testing.T) {
 			t.Errorf(".ci/raced: there are no tests in %q", name)
 		}
 	}
+	starting := map[string]bool{}
+	products(t, func(s source) { starting[s.dir()] = starting[s.dir()] || startsGoroutines(s.file) })
 	for name, has := range tested {
-		paths, _ := filepath.Glob(filepath.Join(root, name, "*.go"))
-		starts := false
-		for _, path := range paths {
-			if starts || strings.HasSuffix(path, "_test.go") {
-				continue
-			}
-			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-			if err != nil {
-				t.Fatal(err)
-			}
-			starts = startsGoroutines(file)
-		}
+		starts := starting[name]
 		if starts && has && !raced[name] && notRaced[name] == "" {
 			t.Errorf("%s starts goroutines: add it to .ci/raced", name)
 		}

@@ -28,11 +28,8 @@ var shownOnce = map[string]bool{
 func TestSecrets_AreNotPrinted(t *testing.T) {
 	t.Parallel()
 	calls, shown := 0, map[string]bool{}
-	text(t, []string{".go"}, func(path string, content []byte) {
-		if strings.HasSuffix(path, "_test.go") {
-			return
-		}
-		for _, at := range printed(t, path, content, &calls) {
+	products(t, func(s source) {
+		for _, at := range printed(s, &calls) {
 			if shownOnce[at] {
 				shown[at] = true
 				continue
@@ -46,13 +43,8 @@ func TestSecrets_AreNotPrinted(t *testing.T) {
 }
 
 // printed returns the calls of a file with a secret among their arguments.
-func printed(t *testing.T, path string, content []byte, calls *int) (found []string) {
-	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), path, content, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ast.Inspect(file, func(n ast.Node) bool {
+func printed(s source, calls *int) (found []string) {
+	ast.Inspect(s.file, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
 		if !ok || !printing.MatchString(nameOf(call.Fun)) {
 			return true
@@ -60,7 +52,7 @@ func printed(t *testing.T, path string, content []byte, calls *int) (found []str
 		*calls++
 		for _, argument := range call.Args {
 			if name := nameOf(argument); secretName.MatchString(name[strings.LastIndex(name, ".")+1:]) && !strings.Contains(name, "ErrSecret") {
-				found = append(found, strings.TrimPrefix(path, "../../")+": "+nameOf(call.Fun)+"("+name+")")
+				found = append(found, s.path+": "+nameOf(call.Fun)+"("+name+")")
 			}
 		}
 		return true
@@ -85,6 +77,16 @@ func nameOf(e ast.Expr) string {
 	return ""
 }
 
+// parsed returns a file with this text.
+func parsed(t *testing.T, text string) source {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "planted.go", text, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return source{"planted.go", file}
+}
+
 // TestSecrets_AreSeen plants calls of both kinds.
 func TestSecrets_AreSeen(t *testing.T) {
 	t.Parallel()
@@ -93,7 +95,7 @@ func TestSecrets_AreSeen(t *testing.T) {
 		`return fmt.Errorf("%q", bearer)`: true, `fault(CodeInvalid, "", "%s", r.cookie)`: true, `fmt.Println(name)`: false, `check(secret)`: false, `fmt.Println(secretFile)`: false,
 	} {
 		n := 0
-		if found := printed(t, "x.go", []byte("package x\nfunc f() { "+strings.TrimPrefix(line, "return ")+" }"), &n); (len(found) > 0) != secret {
+		if found := printed(parsed(t, "package x\nfunc f() { "+strings.TrimPrefix(line, "return ")+" }"), &n); (len(found) > 0) != secret {
 			t.Errorf("%s: %v", line, found)
 		}
 	}
@@ -126,14 +128,12 @@ var plainSecrets = map[string]string{
 func TestSecrets_HaveTheirType(t *testing.T) {
 	t.Parallel()
 	typed, listed := 0, map[string]bool{}
-	text(t, []string{".go"}, func(path string, content []byte) {
-		pkg := strings.TrimPrefix(path, "../../")
-		pkg = pkg[:max(strings.LastIndex(pkg, "/"), 0)]
-		if strings.HasSuffix(path, "_test.go") || strings.HasSuffix(pkg, "test") || strings.Contains(string(content[:min(200, len(content))]), "// Code generated") {
+	products(t, func(s source) {
+		if strings.HasSuffix(s.dir(), "test") || ast.IsGenerated(s.file) {
 			return
 		}
-		for name, kind := range secretsOf(t, path, content) {
-			name = pkg + "." + name
+		for name, kind := range secretsOf(s.file) {
+			name = s.dir() + "." + name
 			switch {
 			case kind == "secret.Text" || kind == "*secret.Text":
 				typed++
@@ -152,7 +152,7 @@ func TestSecrets_HaveTheirType(t *testing.T) {
 // A planted secret of a plain type is found; planted bugs are compiled beside the files, which this test reads.
 func TestSecrets_PlantedIsFound(t *testing.T) {
 	t.Parallel()
-	found := secretsOf(t, "planted.go", []byte("package p\n\ntype Login struct{ User, Password string }\n\nfunc Dial(host string, token []byte) {}\n"))
+	found := secretsOf(parsed(t, "package p\n\ntype Login struct{ User, Password string }\n\nfunc Dial(host string, token []byte) {}\n").file)
 	for name, kind := range map[string]string{"Login.Password": "string", "Dial.token": "[]byte"} {
 		if found[name] != kind || !plainText[kind] {
 			t.Errorf("%s is a %q, want %s among the plain types: %v", name, found[name], kind, found)
@@ -161,12 +161,7 @@ func TestSecrets_PlantedIsFound(t *testing.T) {
 }
 
 // secretsOf returns the types of the fields of a file whose names are those of secrets.
-func secretsOf(t *testing.T, path string, content []byte) map[string]string {
-	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), path, content, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
+func secretsOf(file *ast.File) map[string]string {
 	found := map[string]string{}
 	note := func(of string, list *ast.FieldList) {
 		for _, f := range list.List {
@@ -211,11 +206,11 @@ func typeName(e ast.Expr) string {
 // TestSecrets_TypesAreSeen plants fields of all kinds.
 func TestSecrets_TypesAreSeen(t *testing.T) {
 	t.Parallel()
-	got := secretsOf(t, "x.go", []byte(`package x
+	got := secretsOf(parsed(t, `package x
 type a struct { Password, name string; clientSecret []byte; apiToken *string; Tokens []string; token int64; inner struct{ x int } }
 func Open(url, password string) {}
 func open(password string) {}
-func (a) Check(token string) {}`))
+func (a) Check(token string) {}`).file)
 	want := map[string]string{"a.Password": "string", "a.clientSecret": "[]byte", "a.apiToken": "*string", "a.token": "int64", "Open.password": "string"}
 	for name, kind := range want {
 		if got[name] != kind {

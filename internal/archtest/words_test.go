@@ -3,11 +3,7 @@
 package archtest_test
 
 import (
-	"go/parser"
-	"go/token"
-	"io/fs"
-	"os"
-	"path/filepath"
+	"path"
 	"regexp"
 	"strings"
 	"testing"
@@ -54,31 +50,21 @@ func TestWords_AreTheFields(t *testing.T) {
 func prose(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
-	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && (d.Name() == ".git" || d.Name() == "bin" || d.Name() == "testdata"):
-			return fs.SkipDir
-		case strings.HasSuffix(path, ".md"):
-			text, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			all.WriteString(regexp.MustCompile("(?s)\n```.*?\n```").ReplaceAllString(string(text), "") + "\n")
-		case strings.HasSuffix(path, ".go") && d.Name() != "words_test.go":
-			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments|parser.SkipObjectResolution)
-			if err != nil {
-				return err
-			}
-			for _, group := range file.Comments {
-				all.WriteString(group.Text() + "\n")
-			}
-		}
-		return nil
+	fenced := regexp.MustCompile("(?s)\n```.*?\n```")
+	text(t, []string{".md"}, func(_ string, content []byte) {
+		all.WriteString(fenced.ReplaceAllString(string(content), "") + "\n")
 	})
+	files, err := sources()
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, s := range files {
+		if path.Base(s.path) == "words_test.go" {
+			continue
+		}
+		for _, group := range s.file.Comments {
+			all.WriteString(group.Text() + "\n")
+		}
 	}
 	return all.String()
 }
