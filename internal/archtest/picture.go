@@ -196,10 +196,10 @@ var Picture = map[string]Rule{
 	// Postings as rows, without a database.
 	"storage/internal/posting": {Imports: []string{"cell", "entity", "resolve/derived"}, Modules: []string{xxhash, xorfilter}},
 	"storage/internal/breaker": {Imports: []string{"cell", "internal/delay"}},
-	"storage/all":              {Imports: []string{"storage/postgres", "storage/sqlite"}, Tests: []string{pgx}}, // for tests that damage rows directly
+	"storage/all":              {Imports: []string{"storage/postgres", "storage/sqlite"}},
 
 	// storage.Tx is the union of the Stores below it. storage knows backends only by their registration.
-	"storage": {Imports: []string{"audit", "cell", "changelog", "counter", "entity", "lease", "resolve/derived", "rollup"}},
+	"storage": {Imports: []string{"audit", "cell", "changelog", "counter", "entity", "lease", "resolve/derived", "rollup"}, Tests: []string{pgx}}, // for tests that damage rows directly
 
 	// Reads across cells, and above that a package per noun.
 	"internal/problem": {},

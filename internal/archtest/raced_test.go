@@ -35,7 +35,7 @@ var notRaced = map[string]string{
 	"internal/mongotest":                 "starts servers for tests",
 	"internal/conformance":               "runs the cases of suites, which the backends run under the detector",
 	"internal/conformance/celltest":      "cases that the backends run under the detector",
-	"internal/conformance/copytest":      "cases that storage/all runs under the detector",
+	"internal/conformance/copytest":      "cases that storage runs under the detector",
 	"internal/conformance/documentstest": "cases that storage/mongodb runs under the detector",
 	"sink/nats":                          "the detector would have its broker compiled again, which takes longer than all its tests",
 	"sink/sinktest":                      "cases that the drivers of sinks run",

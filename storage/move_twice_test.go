@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package all_test
+package storage_test
 
 import (
 	"context"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package all_test
+package storage_test
 
 import (
 	"context"
@@ -82,7 +82,7 @@ func TestOpen_Refuses(t *testing.T) {
 }
 
 // A new installation in a directory, and the first write in one of its cells.
-func ExampleOpen() {
+func ExampleOpen_update() {
 	dir, err := os.MkdirTemp("", "locus")
 	if err != nil {
 		fmt.Println(err)
