@@ -16,7 +16,7 @@ import (
 	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/rollup"
 	"github.com/locus-db/locus/rollups"
-	_ "github.com/locus-db/locus/storage/all"
+	_ "github.com/locus-db/locus/storage/sqlite"
 )
 
 // Two sources describe one shop. The program opens a directory, puts both records, and reads the entity and its

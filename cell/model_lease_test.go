@@ -134,7 +134,7 @@ func TestP08_LeasesModel(t *testing.T) {
 		}
 	}
 	steps := 0
-	most := longtest.Sample(10_000, 10_000, math.MaxInt, math.MaxInt)
+	most := longtest.Sample(3_000, 10_000, math.MaxInt, math.MaxInt)
 	for ; len(next) > 0 && len(seen) < most; steps++ {
 		level, next = next, nil
 		for _, s := range level {

@@ -134,6 +134,7 @@ func allowed(id string, listed []int, want file) []int {
 // TestBadFiles imports the shared list of bad files.
 func TestBadFiles(t *testing.T) {
 	t.Parallel()
+	longtest.Slow(t)
 	entries, exits := bad(t, "F")
 	for _, e := range entries {
 		t.Run(e.ID, func(t *testing.T) {

@@ -262,6 +262,7 @@ func TestCSV_StrayQuotesLoseNoLine(t *testing.T) {
 
 // The test measures allocations of the whole process, so it runs alone.
 func TestCSV_StrayQuotesTakeNoMemory(t *testing.T) {
+	longtest.Slow(t)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	got, err := read(t, "source,key,name\nx,1,\""+strings.Repeat("\n", 4*bulk.MaxRow), bulk.Options{})

@@ -14,10 +14,10 @@ import (
 
 // sampleJSON returns the columns of the rows of a sample.
 func (p *Plan) sampleJSON(text []byte, whole bool) (columns []sampled, rows int, err error) {
-	var d documents = lineDocuments{&lines{r: bufio.NewReaderSize(bytes.NewReader(text), sample), encoding: UTF8}}
+	var d documents = lineDocuments{&lines{r: readerOf(text), encoding: UTF8}}
 	if p.Format == JSON {
 		r := &Reader{}
-		if err := p.start(r, &lines{r: bufio.NewReaderSize(bytes.NewReader(text), sample)}, nil); err != nil {
+		if err := p.start(r, &lines{r: readerOf(text)}, nil); err != nil {
 			return nil, 0, err
 		}
 		d = r.rows.(*jsonRows).documents //nolint:forcetypeassert // start has just made it

@@ -3,8 +3,6 @@
 package bulk
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -120,7 +118,7 @@ func (p *Plan) readSample(text []byte) error {
 	if len(p.columns) == 0 && p.Format.hasColumns() {
 		return nil
 	}
-	l := &lines{r: bufio.NewReaderSize(bytes.NewReader(text), sample), encoding: UTF8, bad: -1}
+	l := &lines{r: readerOf(text), encoding: UTF8, bad: -1}
 	if err := p.start(r, l, newMapper(p.sampleMapping())); err != nil {
 		return nil //nolint:nilerr // the reading reports it
 	}

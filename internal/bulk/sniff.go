@@ -139,9 +139,14 @@ func quotedLines(text []byte, d Dialect) (n quoted) {
 	return n
 }
 
+// readerOf returns a reader of a sample, with a buffer of its size: a sample is read several times to find out what it is.
+func readerOf(text []byte) *bufio.Reader {
+	return bufio.NewReaderSize(bytes.NewReader(text), min(len(text)+1, sample))
+}
+
 // sampleOf returns the rows of a sample, and what ended it.
 func sampleOf(text []byte, d Dialect) (rows [][]string, err error) {
-	s := scanner{lines: &lines{r: bufio.NewReaderSize(bytes.NewReader(text), sample), encoding: UTF8}, dialect: d}
+	s := scanner{lines: &lines{r: readerOf(text), encoding: UTF8}, dialect: d}
 	for len(rows) < sampleRows {
 		_, err := s.next()
 		if _, refused := errors.AsType[*RowError](err); refused && len(rows) > 0 {
