@@ -263,6 +263,7 @@ var Picture = map[string]Rule{
 	"audits":           {Imports: []string{"audit", "internal/engine", "internal/problem", "storage"}},
 	"sources": {
 		Imports: []string{"secret", "cell", "entity", "internal/access", "internal/engine", "internal/problem", "internal/running", "lease", "match", "records", "resolve", "source", "storage"},
+		Tests:   []string{natsServer, natsClient},
 	},
 	"counters": {Imports: []string{"counter", "internal/engine", "internal/problem"}},
 	"cells": {
@@ -321,7 +322,7 @@ var Picture = map[string]Rule{
 		Imports: []string{"internal/definition", "internal/exchange", "internal/problem", "internal/sqltable", "internal/strictjson", "internal/tabular", "match"},
 		Modules: []string{compress, xText}, Tests: []string{excelize, parquetGo},
 	},
-	"internal/intake":   {Imports: []string{"entity", "internal/bulk", "match", "source", "sources"}, Tests: []string{natsServer, natsClient}},
+	"internal/intake":   {Imports: []string{"entity", "internal/bulk", "match", "source", "sources"}},
 	"internal/sqltable": {Imports: []string{"internal/tabular"}, Modules: []string{mysql, pgx, sqlite}},
 	"internal/pgtable":  {Imports: []string{"internal/exchange"}, Modules: []string{pgx}},
 	"internal/tabular":  {Modules: []string{brotli, compress, lz4, parquetGo}, Tests: []string{excelize}}, // the writer of its files
