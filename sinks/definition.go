@@ -276,20 +276,8 @@ func (h *Handle) change(ctx context.Context, name string, do func(storage.Tx, *D
 
 // alter changes the catalogue in one transaction.
 func (h *Handle) alter(ctx context.Context, do func(storage.Tx, *catalog) error) error {
-	if err := h.engine.CheckWrites(); err != nil {
-		return err
-	}
-	err := h.engine.Update(ctx, h.engine.Map().Authority(), func(tx storage.Tx) error {
-		c, err := running.Read[catalog](ctx, tx, catalogName)
-		if err != nil {
-			return err
-		}
+	return running.Alter(ctx, h.engine, h.wake, catalogName, func(tx storage.Tx, c *catalog) error {
 		c.Revision++
-		if err := do(tx, &c); err != nil {
-			return err
-		}
-		return running.Put(ctx, tx, catalogName, c)
+		return do(tx, c)
 	})
-	engine.Wake(h.wake)
-	return engine.Wrap(err)
 }
