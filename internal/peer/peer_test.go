@@ -192,20 +192,27 @@ func TestForward_OnlyToTheProcessOfTheAddress(t *testing.T) {
 
 func TestForward_WhatMayHaveBeenAppliedIsUnknown(t *testing.T) {
 	t.Parallel()
-	q := &queue{}
+	q := &queue{take: done}
 	caller, holder := pair(t, q)
-	for name, take := range map[string]func(context.Context, []resolve.Op) ([]resolve.Result, error){
-		"the connection is cut": func(context.Context, []resolve.Op) ([]resolve.Result, error) { panic(http.ErrAbortHandler) },
-		"a result is missing":   func(context.Context, []resolve.Op) ([]resolve.Result, error) { return nil, nil },
-		"the caller has no time": func(ctx context.Context, _ []resolve.Op) ([]resolve.Result, error) {
+	if _, err := caller.Forward(t.Context(), holder.Address(), someOps); err != nil { // so that a short time is none to dial
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name   string
+		within time.Duration
+		take   func(context.Context, []resolve.Op) ([]resolve.Result, error)
+	}{
+		{"the caller has no time", 10 * peer.Margin, func(ctx context.Context, _ []resolve.Op) ([]resolve.Result, error) {
 			<-ctx.Done()
 			panic(http.ErrAbortHandler)
-		},
+		}},
+		{"a result is missing", time.Minute, func(context.Context, []resolve.Op) ([]resolve.Result, error) { return nil, nil }},
+		{"the connection is cut", time.Minute, func(context.Context, []resolve.Op) ([]resolve.Result, error) { panic(http.ErrAbortHandler) }},
 	} {
-		q.take = take
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		q.take = c.take
+		ctx, cancel := context.WithTimeout(t.Context(), c.within)
 		if _, err := caller.Forward(ctx, holder.Address(), someOps); !errors.Is(err, cell.ErrCommitUnknown) || errors.Is(err, resolve.ErrNotHolder) {
-			t.Errorf("%s: %v, want that it is not known", name, err)
+			t.Errorf("%s: %v, want that it is not known", c.name, err)
 		}
 		cancel()
 	}
