@@ -61,6 +61,7 @@ const (
 	natsServer = "github.com/nats-io/nats-server/v2"
 	smetrics   = "github.com/xrash/smetrics"
 	sqlite     = "modernc.org/sqlite"
+	libc       = "modernc.org/libc" // the runtime of SQLite, which is translated from C
 	standard   = "github.com/standard-webhooks/standard-webhooks/libraries"
 	xNet       = "golang.org/x/net"
 	xSync      = "golang.org/x/sync"
@@ -181,7 +182,7 @@ var Picture = map[string]Rule{
 			"audit", "storage/internal/breaker", "storage/internal/document", "cell", "changelog", "counter", "entity", "lease", "locality", "match",
 			"resolve/derived", "rollup", "storage", "storage/internal/posting", "internal/span",
 		},
-		Modules: []string{sqlite, goose, xSys, xSync, xxhash},
+		Modules: []string{sqlite, libc, goose, xSys, xSync, xxhash},
 	},
 	"storage/postgres": {
 		Imports: []string{

@@ -4,20 +4,22 @@ package sqlite
 
 import (
 	"context"
-	"database/sql/driver"
+	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"path/filepath"
 
-	"modernc.org/sqlite"
+	"modernc.org/libc"
+	lib "modernc.org/sqlite/lib"
 )
 
-// conn is a connection with its prepared statements. It calls the driver directly: the pool of database/sql costs a
-// lock, a goroutine and several allocations per row.
+// conn is a connection with its prepared statements. It calls the translated library itself, not through the driver for
+// database/sql, which binds a value by comparing its name with those before it, allocates memory for each, and locks the
+// connection in every call. One goroutine at a time uses a connection: a lock of its own is left out.
 type conn struct {
-	raw   driver.Conn
+	tls   *libc.TLS // what the library takes for the thread
+	db    uintptr
 	stmts map[string]*stmt
 	// cache is the cell's page cache size, in bytes, when the connection last took its share of 1/parts.
 	cache, parts int64
@@ -31,12 +33,14 @@ func dial(path string, settings []setting) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw, err := new(sqlite.Driver).Open(uri)
-	if err != nil {
-		return nil, explain(fmt.Errorf("open %s: %w", path, err))
+	c := &conn{tls: libc.NewTLS(), stmts: make(map[string]*stmt)}
+	err = c.open(uri)
+	if err == nil {
+		err = c.apply(settings)
+	} else {
+		err = fmt.Errorf("open %s: %w", path, err)
 	}
-	c := &conn{raw: raw, stmts: make(map[string]*stmt)}
-	if err := c.apply(settings); err != nil {
+	if err != nil {
 		return nil, explain(errors.Join(err, c.close()))
 	}
 	return c, nil
@@ -51,138 +55,111 @@ func fileURI(path string) (string, error) {
 	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(abs)}).String(), nil
 }
 
+// open opens the database. After an error, db may still have to be closed.
+func (c *conn) open(uri string) error {
+	name, err := libc.CString(uri)
+	if err != nil {
+		return err
+	}
+	defer libc.Xfree(c.tls, name)
+	out := c.tls.Alloc(pointerSize)
+	defer c.tls.Free(pointerSize)
+	rc := lib.Xsqlite3_open_v2(c.tls, name, out, lib.SQLITE_OPEN_READWRITE|lib.SQLITE_OPEN_CREATE|lib.SQLITE_OPEN_NOMUTEX|lib.SQLITE_OPEN_URI, 0)
+	c.db = libc.AtomicLoadPUintptr(out)
+	if rc == lib.SQLITE_OK {
+		rc = lib.Xsqlite3_extended_result_codes(c.tls, c.db, 1)
+	}
+	return c.fault(rc)
+}
+
 // close closes the connection. Closing the last one of a file checkpoints the log and removes it.
 func (c *conn) close() error {
-	var errs []error
 	for _, s := range c.stmts {
-		errs = append(errs, s.raw.Close())
+		s.close()
 	}
-	return errors.Join(append(errs, c.raw.Close())...)
+	err := c.fault(lib.Xsqlite3_close_v2(c.tls, c.db))
+	c.db = 0
+	c.tls.Close()
+	return err
+}
+
+// fault returns the error of a result code, or nil if it is none.
+func (c *conn) fault(rc int32) error {
+	if rc == lib.SQLITE_OK {
+		return nil
+	}
+	f := &fault{code: int(rc), text: libc.GoString(lib.Xsqlite3_errstr(c.tls, rc))}
+	if c.db != 0 {
+		if more := libc.GoString(lib.Xsqlite3_errmsg(c.tls, c.db)); more != f.text {
+			f.text += ": " + more
+		}
+	}
+	return f
 }
 
 // written returns the number of pages that this connection has written since the last call.
 func (c *conn) written() (int, error) {
-	n, _, err := c.raw.(sqlite.DBStatus).Status(sqlite.DBStatusCacheWrite, true)
-	return n, err
+	out := c.tls.Alloc(8) // the number, and the highest one
+	defer c.tls.Free(8)
+	rc := lib.Xsqlite3_db_status(c.tls, c.db, lib.SQLITE_DBSTATUS_CACHE_WRITE, out, out+4, 1)
+	return int(binary.NativeEndian.Uint32(libc.GoBytes(out, 4))), c.fault(rc)
 }
 
-type stmt struct {
-	raw  driver.Stmt
-	args []driver.NamedValue
-}
-
-// prepare returns the statement, compiled on first use. With LIMIT +? SQLite plans by the value, so that each bind makes it
+// prepare returns the statement, compiled on first use. With LIMIT ? SQLite plans by the value, so that each bind makes it
 // compile the statement again: that is four fifths of the time of a small search. With LIMIT +? it does not.
 func (c *conn) prepare(sql string) (*stmt, error) {
 	if s, ok := c.stmts[sql]; ok {
 		return s, nil
 	}
-	raw, err := c.raw.Prepare(sql)
+	s, err := c.compile(sql)
 	if err != nil {
 		return nil, err
 	}
-	s := &stmt{raw: raw}
 	c.stmts[sql] = s
 	return s, nil
 }
 
-// bind sets the parameters: int64, string, []byte or nil.
-func (s *stmt) bind(values []any) {
-	for len(s.args) < len(values) {
-		s.args = append(s.args, driver.NamedValue{Ordinal: len(s.args) + 1})
-	}
-	for i, v := range values {
-		s.args[i].Value = v
-	}
-	s.args = s.args[:len(values)]
-}
-
-// exec runs the statement to completion. A running statement is never cancelled: batches are bounded, and an
-// aborted write would have to be rolled back anyway.
-func (s *stmt) exec(values ...any) error {
-	_, err := s.run(values)
-	return err
-}
-
-// change runs the statement and returns the number of rows it changed.
-func (s *stmt) change(values ...any) (int64, error) {
-	result, err := s.run(values)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
-}
-
-func (s *stmt) run(values []any) (driver.Result, error) {
-	s.bind(values)
-	return s.raw.(driver.StmtExecContext).ExecContext(context.Background(), s.args)
-}
-
-// row is one row of a result. An empty blob is an empty slice; nil is NULL.
-type row []driver.Value
-
-var noBytes driver.Value = []byte{}
-
-// tellEmpty replaces the nil slice that the driver returns for an empty blob with an empty slice. The driver would
-// write the nil slice back as NULL.
-func (r row) tellEmpty() {
-	for i, v := range r {
-		if b, ok := v.([]byte); ok && b == nil {
-			r[i] = noBytes
-		}
-	}
-}
-
-func (r row) int(i int) int64   { n, _ := r[i].(int64); return n }
-func (r row) text(i int) string { s, _ := r[i].(string); return s }
-func (r row) blob(i int) []byte { b, _ := r[i].([]byte); return b }
-func (r row) null(i int) bool   { return r[i] == nil }
-
-// errStop ends a query early.
-var errStop = errors.New("stop")
-
-// query calls each with every row. The row is valid during the call only; its values remain valid.
-func (s *stmt) query(ctx context.Context, each func(row) error, values ...any) (err error) {
-	s.bind(values)
-	rows, err := s.raw.(driver.StmtQueryContext).QueryContext(context.Background(), s.args)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	r := make(row, len(rows.Columns()))
-	for n := 1; ; n++ {
-		switch err := rows.Next(r); {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		}
-		r.tellEmpty()
-		if n%256 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		switch err := each(r); {
-		case errors.Is(err, errStop):
-			return nil
-		case err != nil:
-			return err
-		}
-	}
-}
-
-// do runs a statement without keeping it prepared and returns its first row, or nil if there is none.
-func (c *conn) do(sql string, values ...any) (first row, err error) {
-	raw, err := c.raw.Prepare(sql)
+func (c *conn) compile(sql string) (*stmt, error) {
+	text, err := libc.CString(sql)
 	if err != nil {
 		return nil, err
 	}
-	s := &stmt{raw: raw}
-	defer func() { err = errors.Join(err, raw.Close()) }()
+	defer libc.Xfree(c.tls, text)
+	out := c.tls.Alloc(pointerSize)
+	defer c.tls.Free(pointerSize)
+	if err := c.fault(lib.Xsqlite3_prepare_v2(c.tls, c.db, text, -1, out, 0)); err != nil {
+		return nil, err
+	}
+	s := &stmt{on: c, raw: libc.AtomicLoadPUintptr(out)}
+	s.values = int(lib.Xsqlite3_bind_parameter_count(c.tls, s.raw))
+	return s, nil
+}
+
+// do runs a statement without keeping it prepared and returns its first row, or nil if there is none.
+func (c *conn) do(sql string, values ...any) (first record, err error) {
+	s, err := c.compile(sql)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
 	err = s.query(context.Background(), func(r row) error {
 		if first == nil {
-			first = append(first, r...)
+			first = r.all()
 		}
 		return nil
 	}, values...)
 	return first, err
 }
+
+// script runs several statements.
+func (c *conn) script(sql string) error {
+	text, err := libc.CString(sql)
+	if err != nil {
+		return err
+	}
+	defer libc.Xfree(c.tls, text)
+	return c.fault(lib.Xsqlite3_exec(c.tls, c.db, text, 0, 0, 0))
+}
+
+// pointerSize is enough for a pointer of the library.
+const pointerSize = 8

@@ -76,11 +76,7 @@ func (t *tx) ReadRows(ctx context.Context, table string, after []any, limit int)
 }
 
 func readValues(r row) ([]any, error) {
-	values := make([]any, len(r))
-	for i, v := range r {
-		values[i] = v
-	}
-	return values, nil
+	return r.all(), nil
 }
 
 // RowsAt runs a statement per key.
@@ -243,9 +239,9 @@ func (t *tx) Journaled(ctx context.Context, after int64, limit int) ([]cell.Jour
 		return nil, err
 	}
 	entries, err := rows(ctx, t, func(r row) (cell.JournalEntry, error) {
-		e := cell.JournalEntry{Seq: r.int(0), Table: r.text(1), Key: []any{r[2]}}
+		e := cell.JournalEntry{Seq: r.int(0), Table: r.text(1), Key: []any{r.value(2)}}
 		if !r.null(3) {
-			e.Key = append(e.Key, r[3])
+			e.Key = append(e.Key, r.value(3))
 		}
 		return e, nil
 	}, "SELECT seq, tab, key1, key2 FROM locus_journal WHERE seq > ? ORDER BY seq LIMIT +?", after, int64(limit))

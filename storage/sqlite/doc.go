@@ -15,9 +15,9 @@
 // first and writes it once, before the commit. Updates run one at a time in order of arrival, so the head cannot
 // change during an Update, and sealing a cell is an ordinary Update. Every Store method takes a batch. A batch is
 // read by a single statement that gets its arguments as a JSON array, and written by a prepared statement per row
-// (eight rows where that pays), in key order. Statements go to the driver directly. Data that is not searched is
-// one document per row; data that is searched has an integer key, a table WITHOUT ROWID, or a word in a full-text
-// index.
+// (eight rows where that pays), in key order. Statements go to the library, not to its driver for database/sql. Data
+// that is not searched is one document per row; data that is searched has an integer key, a table WITHOUT ROWID, or a
+// word in a full-text index.
 //
 // # Durability
 //

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 
-	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
 
 	"github.com/locus-db/locus/cell"
@@ -23,9 +22,23 @@ var (
 	errTx = errors.New("sqlite: the transaction is over")
 )
 
-// code returns the extended result code of a driver error, or 0 for any other error.
+// fault is an error of SQLite.
+type fault struct {
+	code int // extended
+	text string
+}
+
+func (f *fault) Error() string { return fmt.Sprintf("%s (%d)", f.text, f.code) }
+
+// Code returns the extended result code, as errors of the driver do.
+func (f *fault) Code() int { return f.code }
+
+// code returns the extended result code of an error of SQLite, or 0 for any other error.
 func code(err error) int {
-	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+	if e, ok := errors.AsType[interface {
+		error
+		Code() int
+	}](err); ok {
 		return e.Code()
 	}
 	return 0

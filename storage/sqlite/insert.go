@@ -4,8 +4,8 @@ package sqlite
 
 import "strings"
 
-// rowsAtOnce and valuesAtOnce bound a multi-row insert. Binding and stepping a statement costs more than most rows do, but
-// the driver searches each value among those before it: many rows at once pay only where they are narrow.
+// rowsAtOnce and valuesAtOnce bound a multi-row insert. To run a statement costs about as much as to write a narrow row, so
+// many rows at once pay only where they are narrow.
 const (
 	rowsAtOnce   = 8
 	valuesAtOnce = 64

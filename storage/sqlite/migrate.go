@@ -5,13 +5,13 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	_ "embed" // the tables of a cell
 	"errors"
 	"fmt"
 	"strconv"
 
 	"github.com/pressly/goose/v3"
+	_ "modernc.org/sqlite" // the driver, for migrations
 	lib "modernc.org/sqlite/lib"
 
 	"github.com/locus-db/locus/cell"
@@ -93,7 +93,7 @@ func (c *conn) create(path string, o *Options) error {
 	if _, err = c.do("BEGIN IMMEDIATE"); err == nil {
 		current := int64(0)
 		if current, err = c.format(path); err == nil && current == 0 {
-			_, err = c.raw.(driver.ExecerContext).ExecContext(context.Background(), gooseSQL+cellSQL+auditSQL+addressSQL+postingSQL+dropPostings, nil)
+			err = c.script(gooseSQL + cellSQL + auditSQL + addressSQL + postingSQL + dropPostings)
 		}
 	}
 	if err == nil {

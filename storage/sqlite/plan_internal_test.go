@@ -65,7 +65,7 @@ func TestPlans(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if err := s.query(ctx, func(r row) error { b.WriteString(r.text(3) + "\n"); return nil }, make([]any, strings.Count(sql, "?"))...); err != nil {
+			if err := s.query(ctx, func(r row) error { b.WriteString(r.text(3) + "\n"); return nil }, make([]any, s.values)...); err != nil {
 				return err
 			}
 			b.WriteString("\n")

@@ -147,7 +147,7 @@ func (d *Driver) Marked(_ context.Context, url string) (string, error) {
 	text := ""
 	there, err := on.do("SELECT 1 FROM sqlite_schema WHERE name = 'locus_mark'")
 	if err == nil && there != nil {
-		var r row
+		var r record
 		if r, err = on.do("SELECT body FROM locus_mark"); r != nil {
 			text = r.text(0)
 		}
