@@ -19,7 +19,7 @@ var ErrClosed = problem.Class(problem.ErrClosed, "resolve: queue closed")
 
 // maxGroup is the maximum number of ops per Apply, unless a single caller brings more: enough to share the
 // syncs of all cells, few enough to bound the wait. heldGroup is that of a resolver that only puts.
-const maxGroup, heldGroup = 8000, 32_000
+const maxGroup, heldGroup = 8000, 64_000
 
 // Callers that wait for each batch come back together. The queue waits a little for those of the last batch, at most this
 // part of the time that it took, so that they do not split into two groups that wait for each other.

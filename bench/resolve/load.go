@@ -157,7 +157,7 @@ func fill(ctx context.Context, o options, target string, generator *demo.Generat
 	if err != nil {
 		return err
 	}
-	const group = 32_000
+	const group = 64_000
 	for from := int64(0); from < o.onto; from += group {
 		var records []demo.Record
 		for i := from; i < min(from+group, o.onto); i++ {

@@ -20,8 +20,8 @@ const (
 	underWayFirst, underWayLeast = 4, 2
 	underWayMost                 = 16
 	// groupRows is how many rows a server resolves together, and loadRows how many are put together before a load.
-	groupRows, loadRows = 8000, 32_000
-	loadMost            = 4 * underWayMost
+	groupRows, loadRows = 8000, 64_000
+	loadMost            = 8 * underWayMost
 	// longUnderWay is how long the rows under way may take.
 	longUnderWay = 2 * time.Second
 )

@@ -39,9 +39,9 @@ func TestWindow_FollowsTheServer(t *testing.T) {
 		{500, 3000, 11, 12, false}, // two seconds
 		{500, 700, 2, 3, false},
 		{500, 100, 2, 2, false}, // the server must not wait for the client
-		{500, 100_000, 64, 64, true},
-		{1000, 100_000, 32, 32, true},
-		{1, 100_000, 64, 64, true},
+		{500, 100_000, 128, 128, true},
+		{1000, 100_000, 64, 64, true},
+		{1, 100_000, 128, 128, true},
 	} {
 		w := newWindow(c.rows, c.loads)
 		if w.room != 4 {
