@@ -31,7 +31,7 @@ func (db *DB) Backup(ctx context.Context, w io.Writer) (*Backup, error) {
 	b, err := backup.Write(ctx, db.engine, w)
 	if err == nil && !db.engine.ReadOnly {
 		if err := backup.Note(ctx, db.engine, backup.Mark{At: b.At}); err != nil {
-			db.engine.Logger.Warn("the backup is whole, and cannot be noted", "err", err)
+			db.engine.Logger.Warn("backup is complete but could not be noted", "err", err)
 		}
 	}
 	return b, err

@@ -166,7 +166,7 @@ func (db *DB) open(ctx context.Context, o *Options, asked []*match.Schema) error
 	}
 	e.Keys = e.Resolver.Directory()
 	if !o.ReadOnly {
-		if err := e.Later(e.Cells.Extend(ctx), "the cell map is not moved on"); err != nil {
+		if err := e.Later(e.Cells.Extend(ctx), "the cell map is not extended"); err != nil {
 			return err
 		}
 	}
@@ -250,7 +250,7 @@ func (db *DB) batched(b resolve.Batched, then func(resolve.Batched)) {
 	e.Logger.Debug("batch resolved", "ops", b.Ops, "failed", b.Failed, "pending", b.Pending,
 		"put_ms", b.Put.Milliseconds(), "post_ms", b.Post.Milliseconds(), "resolve_ms", b.Resolve.Milliseconds())
 	if b.Err != nil {
-		e.Logger.Warn("records wait for their resolution", "pending", b.Pending, "err", b.Err)
+		e.Logger.Warn("records stored, resolution pending", "pending", b.Pending, "err", b.Err)
 	}
 	db.rollups.Wake()
 	db.counters.CountOwn(engine.OwnMerges, int64(b.Merges))

@@ -53,7 +53,7 @@ func (h *Handle) store(group []*pending) {
 	})
 	if err != nil {
 		h.failures.Add(1)
-		h.engine.Logger.Error("the audit log cannot be written", "entries", len(group), "err", err)
+		h.engine.Logger.Error("audit log write failed", "entries", len(group), "err", err)
 	}
 	for _, p := range group {
 		switch {
@@ -125,7 +125,7 @@ func (h *Handle) passOn(rows []audit.Row) {
 	}
 	if _, err := h.copy.Write(lines.Bytes()); err != nil {
 		h.failures.Add(1)
-		h.engine.Logger.Error("the copy of the audit log cannot be written", "entries", len(rows), "err", err)
+		h.engine.Logger.Error("audit file write failed", "entries", len(rows), "err", err)
 	}
 }
 
@@ -172,7 +172,7 @@ func (h *Handle) dropOld(now time.Time) {
 		})
 	}
 	if err != nil {
-		h.engine.Logger.Warn("old entries of the audit log stay", "err", err)
+		h.engine.Logger.Warn("audit log trimming failed", "err", err)
 	}
 }
 

@@ -198,7 +198,7 @@ func (b *batch[T]) refresh(ctx context.Context, stale []*operation) {
 		case err != nil:
 			t.err = err
 		case t.retries > retries:
-			t.err = fmt.Errorf("%w: the newest that can be had, epoch %d, is refused by the cells of a key",
+			t.err = fmt.Errorf("%w: cells of a key refuse the newest available map, epoch %d",
 				ErrStaleMap, b.dir.src.Map().Epoch())
 		default:
 			t.walk = t.walk.Step(protocol.Reply{View: b.dir.view(t.walk.Op, t.key)})

@@ -13,7 +13,7 @@ import (
 
 // ErrIdentity means that a database is not the expected cell: it is another cell, of another map, made under other
 // rules, or a copy.
-var ErrIdentity = problem.Class(problem.ErrUnavailable, "cell: not the cell that it should be")
+var ErrIdentity = problem.Class(problem.ErrUnavailable, "cell: wrong database for the cell")
 
 // ErrFormat means that a database is not a cell, or was written by a newer Locus.
 var ErrFormat = problem.Class(problem.ErrUnavailable, "cell: unknown format")
@@ -46,7 +46,7 @@ func OutOfFiles(err error) error {
 
 // ErrCommitUnknown is wrapped by errors of a commit whose reply was lost: it may have taken effect. All other errors
 // of a transaction mean that it did not.
-var ErrCommitUnknown = problem.Class(problem.ErrCommitUnknown, "cell: outcome unknown")
+var ErrCommitUnknown = problem.Class(problem.ErrCommitUnknown, "cell: commit outcome unknown")
 
 // Database runs transactions in one cell. T is passed to them: a Store, and the other stores of the same cell. All
 // methods return the error of fn, as seen by errors.Is, and then nothing was written. fn may be run more than once, so

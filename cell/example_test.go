@@ -59,5 +59,5 @@ func ExampleRouter_ExplainPuid() {
 	fmt.Println(lost.Place == nil, lost.Why, err != nil)
 	// Output:
 	// g0-8 0 4294967295
-	// true its range lies 268435455 behind a start, and there is 1 generation true
+	// true its range is 268435455 after a start, but there is only 1 generation true
 }

@@ -71,11 +71,11 @@ func (f *filter) marshal() []byte {
 // parseFilter decodes the output of marshal; the filter retains b. The error is errFilter.
 func parseFilter(b []byte) (*filter, error) {
 	if len(b) < filterHead+filterSum || string(b[:len(filterMagic)]) != filterMagic {
-		return nil, fmt.Errorf("%w: its %d bytes do not begin as those that this program writes", errFilter, len(b))
+		return nil, fmt.Errorf("%w: unknown format (%d bytes)", errFilter, len(b))
 	}
 	body := b[:len(b)-filterSum]
 	if binary.LittleEndian.Uint64(b[len(body):]) != xxhash.Sum64(body) {
-		return nil, fmt.Errorf("%w: its sum is wrong", errFilter)
+		return nil, fmt.Errorf("%w: checksum mismatch", errFilter)
 	}
 	head, prints := body[len(filterMagic):filterHead], body[filterHead:]
 	f := &filter{rings: binary.LittleEndian.Uint64(head)}

@@ -430,7 +430,7 @@ func TestP06_GrowthsOfDifferentNumbers(t *testing.T) {
 			if once(); (first == nil) == (second == nil) {
 				t.Fatalf("stopped before step %d: two growths: %v; %v", n, first, second)
 			}
-			if err := errors.Join(first, second); !errors.Is(err, cell.ErrConflict) || !strings.Contains(err.Error(), "another growth has announced") {
+			if err := errors.Join(first, second); !errors.Is(err, cell.ErrConflict) || !strings.Contains(err.Error(), "another growth announced") {
 				t.Errorf("stopped before step %d: the growth that came second: %v", n, err)
 			}
 			cells := uint64(4)

@@ -24,9 +24,9 @@ func Append(old, next *Map) error {
 	case n.Floor < o.Floor:
 		return fmt.Errorf("%w: floor %d is lower than %d: keys below it are gone", ErrMap, n.Floor, o.Floor)
 	case next.until != 0 && old.until == 0:
-		return fmt.Errorf("%w: a map without a date cannot be given one while anybody routes with it: stop every server and deploy one with until", ErrMap)
+		return fmt.Errorf("%w: until cannot be added while servers route with the map: stop every server and deploy a map with until", ErrMap)
 	case next.until != 0 && next.until < old.until:
-		return fmt.Errorf("%w: until falls, but ids may already be dated up to where it was", ErrMap)
+		return fmt.Errorf("%w: until decreases, but ids up to the previous until may exist", ErrMap)
 	}
 	for i, was := range o.Generations {
 		is := n.Generations[i]
@@ -36,7 +36,7 @@ func Append(old, next *Map) error {
 	}
 	for i := len(o.Generations); i < len(n.Generations); i++ {
 		if old.until == 0 {
-			return fmt.Errorf("%w: generation %d cannot follow a map without a date: ids of any time may have been routed with it: stop every server and deploy one with until first", ErrMap, i)
+			return fmt.Errorf("%w: generation %d cannot follow a map without until, with which ids of any time may have been routed: stop every server and deploy a map with until first", ErrMap, i)
 		}
 		if starts := n.Generations[i].Starts; starts.UnixMilli() < old.until {
 			return fmt.Errorf("%w: generation %d starts at %v, before the old map ends at %v", ErrMap, i, starts, o.Until)

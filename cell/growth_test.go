@@ -52,14 +52,14 @@ func TestAppend(t *testing.T) {
 		{"starts before until", func(_, n *cell.Spec) {
 			n.Generations = append(n.Generations, cell.Generation{Cells: 48, Starts: ms(until - 1)})
 		}, "generation 2 starts"},
-		{"until falls", func(_, n *cell.Spec) { n.Until = ms(until - 1) }, "until falls"},
+		{"until falls", func(_, n *cell.Spec) { n.Until = ms(until - 1) }, "until decreases"},
 		{"current falls", func(_, n *cell.Spec) { n.Current, n.Floor = 0, 0 }, "current generation 0"},
 		{"floor falls", func(o, n *cell.Spec) { o.Floor, n.Floor = 1, 0 }, "floor 0"},
 		{"growth without a date", func(o, n *cell.Spec) {
 			o.Until, n.Until = time.Time{}, time.Time{}
 			n.Generations = append(n.Generations, cell.Generation{Cells: 48, Starts: ms(until + hour)})
-		}, "map without a date"},
-		{"a date comes late", func(o, _ *cell.Spec) { o.Until = time.Time{} }, "without a date"},
+		}, "map without until"},
+		{"a date comes late", func(o, _ *cell.Spec) { o.Until = time.Time{} }, "until cannot be added"},
 	} {
 		old, next := grownSpec(), base()
 		c.change(&old, &next)

@@ -15,7 +15,7 @@ import (
 var (
 	// ErrNoCell means that a puid lies in no cell's range on this map. A newer map may have the cell: refresh the map
 	// and try once more. If the error persists, the puid does not exist.
-	ErrNoCell = problem.Class(problem.ErrNotFound, "cell: no cell has this address: refresh the cell map and try once more, then it does not exist")
+	ErrNoCell = problem.Class(problem.ErrNotFound, "cell: no such cell: refresh the cell map and try once more")
 	// ErrStaleMap means that an ID is dated beyond the period that the map covers.
 	ErrStaleMap = problem.Class(problem.ErrUnavailable, "cell: the cell map is too old for this id: refresh it and try again")
 )

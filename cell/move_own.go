@@ -35,7 +35,7 @@ func sameMove(a, b string) bool {
 }
 
 // errTaken means that another attempt has taken the move over.
-var errTaken = errors.New("another process has taken the move over")
+var errTaken = errors.New("another process took over the move")
 
 // enter rejects a second move of a cell by one process.
 func (m *mover[T]) enter() (leave func(), err error) {
@@ -172,7 +172,7 @@ func (m *mover[T]) outrun(ctx context.Context) error {
 	}
 	m.doubt = true
 	if err := m.cells.retry(ctx, func(cmap *Map) error { return m.cells.change(ctx, cmap, func(*Spec) {}) }); err != nil {
-		return fmt.Errorf("put an end to the move before: %w", err)
+		return fmt.Errorf("end the previous move: %w", err)
 	}
 	if m.doubt = false; m.switched(m.cells.Map()) {
 		return fmt.Errorf("%w: it has just been moved to %s", ErrConflict, Redact(m.cells.Map().URL(m.id)))

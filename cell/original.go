@@ -10,7 +10,7 @@ import (
 
 // ErrCopy means that an installation was opened at a copy of it: its cell map leads to the original, which would be
 // written to. Readdress turns the copy into an installation of its own.
-var ErrCopy = fmt.Errorf("%w: it is a copy of the installation that its cell map leads to", ErrIdentity)
+var ErrCopy = fmt.Errorf("%w: it is a copy of the installation that its cell map points to", ErrIdentity)
 
 // original rejects an authority that is not the database that its own map names, however the URL is spelled.
 func (c *Cells[T]) original(ctx context.Context, db Opened[T], head Head, m *Map) error {

@@ -109,7 +109,7 @@ func TestPlanGrowth_Refuses(t *testing.T) {
 		"fewer":              {dated(16, 48), 16, "48, 96, 144 would do"},
 		"none":               {dated(16, 48), 0, "48, 96, 144 would do"},
 		"too many":           {dated(1 << 31), 1 << 32, "2147483648 would do"},
-		"a map without date": {newMap(t, cell.Spec{Generations: []cell.Generation{{Cells: 2}}}), 4, "without a date"},
+		"a map without date": {newMap(t, cell.Spec{Generations: []cell.Generation{{Cells: 2}}}), 4, "without until"},
 	} {
 		_, err := cell.PlanGrowth(c.m, cell.Growth{Cells: c.cells}, time.UnixMilli(0))
 		if !errors.Is(err, cell.ErrMap) {

@@ -15,7 +15,7 @@ var (
 	// ErrNoServer means that no cell is on a server that can be recovered to a moment of its log.
 	ErrNoServer = problem.Class(problem.ErrConflict, "cell: no cell is on a server")
 	// ErrNoPoint means that a cell is not on a server, but others are.
-	ErrNoPoint = problem.Class(problem.ErrConflict, "cell: not all cells are on servers, and only those are recovered to a moment of their log")
+	ErrNoPoint = problem.Class(problem.ErrConflict, "cell: some cells are files, which cannot be recovered to a moment of their log")
 )
 
 // Point is a moment that a database server can be recovered to.

@@ -119,7 +119,7 @@ func (m *Map) readdressed(url func(string) (string, bool)) (*Map, []Readdressed,
 		for i := range unknown {
 			unknown[i] = Redact(unknown[i])
 		}
-		return nil, nil, fmt.Errorf("%w: its cell map leads to %v, and it is not said where the copy of that is: give --map OLD=NEW for each server, OLD=OLD for one that was restored in its place",
+		return nil, nil, fmt.Errorf("%w: its cell map points to %v, whose copy is not named: give --map OLD=NEW for each server, OLD=OLD for one that was restored in place",
 			ErrCopy, unknown)
 	}
 	if err != nil {

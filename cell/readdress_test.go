@@ -205,7 +205,7 @@ func TestReaddress_Refuses(t *testing.T) {
 		spoil func(m *celltest.Memory)
 		want  string
 	}{
-		"a server that is not named":  {[][2]string{{"mem://elsewhere/locus", there}}, nil, "it is not said where the copy"},
+		"a server that is not named":  {[][2]string{{"mem://elsewhere/locus", there}}, nil, "whose copy is not named"},
 		"a database that is missing":  {nil, func(m *celltest.Memory) { m.Lose(at(there, 1)) }, "no database there"},
 		"databases that were swapped": {nil, func(m *celltest.Memory) { m.Clone(at(here, 2), at(there, 1)) }, "g0-2"},
 		"what is not the copy's map":  {[][2]string{{here, "mem://third/locus"}}, func(m *celltest.Memory) { m.Clone(at(here, 0), "mem://third/locus_g0_0") }, "no database there"},

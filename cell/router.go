@@ -49,9 +49,9 @@ func (r *Router) ExplainPuid(puid int64) (PuidRoute, error) {
 	c, err := r.m.Puid(puid)
 	if err != nil {
 		if gens := uint64(r.m.Generations()); route.Distance >= gens {
-			route.Why = fmt.Sprintf("its range lies %d behind a start, and there are %d generations", route.Distance, gens)
+			route.Why = fmt.Sprintf("its range is %d after a start, but there are only %d generations", route.Distance, gens)
 			if gens == 1 {
-				route.Why = fmt.Sprintf("its range lies %d behind a start, and there is 1 generation", route.Distance)
+				route.Why = fmt.Sprintf("its range is %d after a start, but there is only 1 generation", route.Distance)
 			}
 		} else {
 			route.Why = fmt.Sprintf("its range would be of generation %d, which has no cell that starts there", route.Distance)
@@ -73,7 +73,7 @@ func (r *Router) ExplainEntity(id locality.ID) (EntityRoute, error) {
 	}
 	c, err := r.m.Entity(id)
 	if err != nil {
-		route.Why = "it is dated beyond what the map speaks about, which ends at " + r.m.spec.Until.Format(timeFormat)
+		route.Why = "its time is after the end of the map, " + r.m.spec.Until.Format(timeFormat)
 		return route, err
 	}
 	gen := int(c.Gen)

@@ -78,7 +78,7 @@ type Store interface {
 }
 
 // ErrConflict means that another process wrote a newer version of the cell map first: read it and begin again.
-var ErrConflict = problem.Class(problem.ErrConflict, "cell: a newer cell map was written in between: read it and begin again")
+var ErrConflict = problem.Class(problem.ErrConflict, "cell: concurrent change of the cell map: read it and try again")
 
 // Allocation is the puid of a key, and whether this call allocated it.
 type Allocation struct {

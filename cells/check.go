@@ -98,7 +98,7 @@ func (c *cellCheck) tell(p CheckProgress) error {
 
 const (
 	checkedBuckets = 200
-	adviceCounters = "it was counted and cannot be counted again; a backup of the cell may have it"
+	adviceCounters = "it was counted and cannot be recomputed; a backup of the cell may contain it"
 )
 
 // counters compares the buckets of a cell page by page, each page in one snapshot.

@@ -21,7 +21,7 @@ const (
 
 // ErrBehind means that the databases that are read did not reach a watermark in time: a standby lags, or the watermark is
 // of another installation or of a history that a restored backup lacks.
-var ErrBehind = problem.Class(problem.ErrUnavailable, "changes: what is read is behind the watermark asked for")
+var ErrBehind = problem.Class(problem.ErrUnavailable, "changes: data is behind the requested watermark")
 
 // Await waits until the cells that this process reads contain a watermark, such as that of a write by another process,
 // for up to five seconds. They contain the writes of their primaries at once, those of standbys later. A nil watermark is
@@ -41,7 +41,7 @@ func (h *Handle) Await(ctx context.Context, least changelog.Watermark) error {
 		behind := ""
 		for id, seq := range least {
 			if tail[id] < seq {
-				behind = fmt.Sprintf("cell %v is at %d, and the watermark is %d", id, tail[id], seq)
+				behind = fmt.Sprintf("cell %v is at %d, the watermark at %d", id, tail[id], seq)
 			}
 		}
 		if behind == "" {

@@ -66,7 +66,7 @@ func (s *Source) States(ctx context.Context, ids []locality.ID, records []entity
 // id that was never minted has kind unknown. At most mirror.MostStates ids and records can be requested at once.
 func (h *Handle) States(ctx context.Context, ids []locality.ID, records []entity.PUID) ([]mirror.State, error) {
 	if n := len(ids) + len(records); n > mirror.MostStates {
-		return nil, problem.Invalid("/ids", "invalid", "%d ids and records are asked for, at most %d are answered at once", n, mirror.MostStates)
+		return nil, problem.Invalid("/ids", "invalid", "%d ids and records: at most %d per request", n, mirror.MostStates)
 	}
 	found, err := h.engine.Records(ctx, records)
 	if err != nil {
@@ -181,7 +181,7 @@ func (h *Handle) statesIn(ctx context.Context, home cell.ID, read func(storage.T
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("what %d ids of cell %v lead to: %w", len(ids), home, err)
+		return nil, fmt.Errorf("read the state of %d ids of cell %v: %w", len(ids), home, err)
 	}
 	states := make([]led, len(ids))
 	for i, b := range births {
@@ -245,7 +245,7 @@ func (h *Handle) resolveRedirects(ctx context.Context, states []mirror.State, fo
 	anchors = slices.Compact(anchors)
 	stored, err := h.engine.Stored(ctx, anchors)
 	if err != nil {
-		return nil, fmt.Errorf("entities that redirects lead to: %w", err)
+		return nil, fmt.Errorf("read the targets of redirects: %w", err)
 	}
 	entities := map[entity.PUID]*entity.Entity{}
 	for i, e := range stored {

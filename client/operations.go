@@ -39,7 +39,7 @@ func (c *Client) AddHits(ctx context.Context, body *HitRequest, params *AddHitsP
 	return value[HitResponse](ctx, c, &operation{method: "POST", path: "/v1/hits", body: body, header: params.header()})
 }
 
-// AdoptSink is POST /v1/sinks/{name}/adopt: Take over the target of a sink from another installation, and fill it again.
+// AdoptSink is POST /v1/sinks/{name}/adopt: Take over the target of a sink from another installation, and deliver all ids again.
 func (c *Client) AdoptSink(ctx context.Context, name string, body *SinkAdoptRequest) (*Sink, error) {
 	return value[Sink](ctx, c, &operation{method: "POST", path: "/v1/sinks/" + segment(name) + "/adopt", repeatable: true, body: body})
 }
@@ -49,12 +49,12 @@ func (c *Client) AssignReview(ctx context.Context, body *AssignRequest) (*Assign
 	return value[AssignResponse](ctx, c, &operation{method: "POST", path: "/v1/review/assign", repeatable: true, body: body})
 }
 
-// BlockPrincipal is PUT /v1/blocks/{principal}: Block a principal, within a second in every process, whatever credentials it has: tokens, sessions, JWTs, certificates.
+// BlockPrincipal is PUT /v1/blocks/{principal}: Block a principal, within a second in every process, with all of its credentials: tokens, sessions, JWTs, certificates.
 func (c *Client) BlockPrincipal(ctx context.Context, principal string) (*TokensBlock, error) {
 	return value[TokensBlock](ctx, c, &operation{method: "PUT", path: "/v1/blocks/" + segment(principal), repeatable: true})
 }
 
-// CheckInstallation is POST /v1/check: Compare all data with what follows from the records, while reads and writes continue: a line of type difference for each row that differs, then a summary; can be interrupted and repeated at any point.
+// CheckInstallation is POST /v1/check: Compare all data with its recomputation from the records, while reads and writes continue: a line of type difference for each row that differs, then a summary; can be interrupted and repeated at any point.
 // Each line of progress is passed to progress, unless it is nil.
 func (c *Client) CheckInstallation(ctx context.Context, body *CheckRequest, progress func(Line)) (*Checked, error) {
 	return lines[Checked](ctx, c, &operation{method: "POST", path: "/v1/check", repeatable: true, body: body}, progress)
@@ -66,7 +66,7 @@ func (c *Client) CompactCells(ctx context.Context, body *CompactRequest, progres
 	return lines[Changed](ctx, c, &operation{method: "POST", path: "/v1/cells/compact", repeatable: true, body: body}, progress)
 }
 
-// CreateToken is POST /v1/tokens: Create a token, whose secret is in the response and stored nowhere. The first one is an administrator's and closes the API for requests without a token, for good.
+// CreateToken is POST /v1/tokens: Create a token. Its secret is in the response and stored nowhere. The first one is an administrator's; from then on requests need a token, for good.
 func (c *Client) CreateToken(ctx context.Context, body *TokenRequest) (*TokenMade, error) {
 	return value[TokenMade](ctx, c, &operation{method: "POST", path: "/v1/tokens", body: body})
 }
@@ -76,7 +76,7 @@ func (c *Client) Decide(ctx context.Context, body *DecideRequest) (*DecideRespon
 	return value[DecideResponse](ctx, c, &operation{method: "POST", path: "/v1/decisions", repeatable: true, body: body})
 }
 
-// DecideBulk is POST /v1/decisions/bulk: Make one decision about each chosen pair of the review queue, as one batch.
+// DecideBulk is POST /v1/decisions/bulk: Make one decision about each selected pair of the review queue, as one batch.
 func (c *Client) DecideBulk(ctx context.Context, body *BulkRequest) (*BulkResponse, error) {
 	return value[BulkResponse](ctx, c, &operation{method: "POST", path: "/v1/decisions/bulk", repeatable: true, body: body})
 }
@@ -112,12 +112,12 @@ func (c *Client) DeleteRollup(ctx context.Context, name string) error {
 	return c.void(ctx, &operation{method: "DELETE", path: "/v1/rollups/" + segment(name), repeatable: true})
 }
 
-// DeleteSink is DELETE /v1/sinks/{name}: Forget a sink, with its position and dead letters; what the target has stays.
+// DeleteSink is DELETE /v1/sinks/{name}: Delete a sink with its position and dead letters; the content of the target stays.
 func (c *Client) DeleteSink(ctx context.Context, name string) error {
 	return c.void(ctx, &operation{method: "DELETE", path: "/v1/sinks/" + segment(name), repeatable: true})
 }
 
-// DeleteStream is DELETE /v1/sources/{source}: Forget the stream of a source, with its position and dead letters; the records stay.
+// DeleteStream is DELETE /v1/sources/{source}: Drop the stream of a source with its position and dead letters; the records stay.
 func (c *Client) DeleteStream(ctx context.Context, source string) error {
 	return c.void(ctx, &operation{method: "DELETE", path: "/v1/sources/" + segment(source), repeatable: true})
 }
@@ -140,12 +140,12 @@ func (c *Client) DownloadDump(ctx context.Context) (*Download, error) {
 	return c.download(ctx, &operation{method: "GET", path: "/v1/dump", repeatable: true})
 }
 
-// DropSinkLetters is POST /v1/sinks/{name}/dead/drop: Forget dead letters.
+// DropSinkLetters is POST /v1/sinks/{name}/dead/drop: Drop dead letters.
 func (c *Client) DropSinkLetters(ctx context.Context, name string, body *SinkDeadRequest) (*Handled, error) {
 	return value[Handled](ctx, c, &operation{method: "POST", path: "/v1/sinks/" + segment(name) + "/dead/drop", repeatable: true, body: body})
 }
 
-// DropSourceLetters is POST /v1/sources/{source}/dead/drop: Forget dead letters.
+// DropSourceLetters is POST /v1/sources/{source}/dead/drop: Drop dead letters.
 func (c *Client) DropSourceLetters(ctx context.Context, source string, body *LettersRequest) (*Handled, error) {
 	return value[Handled](ctx, c, &operation{method: "POST", path: "/v1/sources/" + segment(source) + "/dead/drop", repeatable: true, body: body})
 }
@@ -398,7 +398,7 @@ func (c *Client) GetOpenAPI(ctx context.Context) (map[string]any, error) {
 	return plain[map[string]any](ctx, c, &operation{method: "GET", path: "/openapi.json", repeatable: true})
 }
 
-// GetPrincipal is GET /v1/whoami: The principal of the token, and its permissions.
+// GetPrincipal is GET /v1/whoami: The principal of the request, and its permissions.
 func (c *Client) GetPrincipal(ctx context.Context) (*Whoami, error) {
 	return value[Whoami](ctx, c, &operation{method: "GET", path: "/v1/whoami", repeatable: true})
 }
@@ -427,13 +427,13 @@ func (p *GetProfileParams) query() url.Values {
 	return v
 }
 
-// GetProfile is GET /v1/quality/profile: What the records look like and what they became: filled attributes, shapes of values, duplicates within sources, sizes of entities, match weights, and what other thresholds would change. Of a sample of a large installation.
+// GetProfile is GET /v1/quality/profile: Profile of the records and entities: filled attributes, shapes of values, duplicates within sources, sizes of entities, match weights, and the effect of other thresholds. Computed from a sample in a large installation.
 // The parameters may be nil.
 func (c *Client) GetProfile(ctx context.Context, params *GetProfileParams) (*DecisionsProfile, error) {
 	return value[DecisionsProfile](ctx, c, &operation{method: "GET", path: "/v1/quality/profile", repeatable: true, query: params.query()})
 }
 
-// GetQuality is GET /v1/quality: Precision and recall of the entities, estimated from decisions about pairs that were drawn by chance.
+// GetQuality is GET /v1/quality: Precision and recall of the entities, estimated from decisions about randomly drawn pairs.
 func (c *Client) GetQuality(ctx context.Context) (*DecisionsQuality, error) {
 	return value[DecisionsQuality](ctx, c, &operation{method: "GET", path: "/v1/quality", repeatable: true})
 }
@@ -994,7 +994,7 @@ func (c *Client) ListRelations(ctx context.Context, id string) (*RelationList, e
 type ListReviewParams struct {
 	// Maximum number of pairs, 1 to 100; 20 by default.
 	Limit int64
-	// best, the default: possible matches, highest match weight first; teaches: also pairs within entities, what teaches most first; chance: all compared pairs, drawn by chance for /v1/quality; second: pairs that another person answered, for a second opinion.
+	// best, the default: possible matches, highest match weight first; teaches: also pairs within entities, the most informative first; chance: all compared pairs in random order, for /v1/quality; second: pairs that another person answered, for a second opinion.
 	Order string
 	// Only pairs with a record of this source.
 	Source string
@@ -1103,7 +1103,7 @@ func (c *Client) AllSinkLetters(ctx context.Context, name string, params *ListSi
 	})
 }
 
-// ListSinks is GET /v1/sinks: List the targets that the servers deliver the states of all ids to.
+// ListSinks is GET /v1/sinks: List sinks: the targets to which the servers deliver the states of all ids.
 func (c *Client) ListSinks(ctx context.Context) (*SinkList, error) {
 	return value[SinkList](ctx, c, &operation{method: "GET", path: "/v1/sinks", repeatable: true})
 }
@@ -1133,14 +1133,14 @@ func (c *Client) LookUpIDs(ctx context.Context, body *IDRequest) (*IDAnswer, err
 	return value[IDAnswer](ctx, c, &operation{method: "POST", path: "/v1/ids", repeatable: true, body: body})
 }
 
-// MarkBackup is POST /v1/backup/mark: Note a backup that other tools have made, so that its age is known; an older one than the last changes nothing, and the answer is the last. With a name and no time, on PostgreSQL: make a restore point on every server, while no cell takes writes; the answer has them.
+// MarkBackup is POST /v1/backup/mark: Note a backup made by other tools, so that its age is known; one older than the last changes nothing. Returns the last backup. With a name and no time, on PostgreSQL: create a restore point on every server while writes are stopped, and return them.
 func (c *Client) MarkBackup(ctx context.Context, body *BackupMarkRequest) (*BackupMark, error) {
 	return value[BackupMark](ctx, c, &operation{method: "POST", path: "/v1/backup/mark", repeatable: true, body: body})
 }
 
 // MatchRecordsParams are the parameters of MatchRecords.
 type MatchRecordsParams struct {
-	// Wait until the databases that this server reads contain this watermark, such as that of a write.
+	// Wait until the databases that this server reads include this watermark, such as that of a write.
 	MinWatermark string
 }
 
@@ -1186,7 +1186,7 @@ func (c *Client) PlanCells(ctx context.Context, body *GrowRequest) (*CellPlan, e
 	return value[CellPlan](ctx, c, &operation{method: "POST", path: "/v1/cells/plan", repeatable: true, body: body})
 }
 
-// PreviewDecisions is POST /v1/decisions/preview: Which pairs of the review queue are chosen, and what one verdict about all of them would do; changes nothing.
+// PreviewDecisions is POST /v1/decisions/preview: Which pairs of the review queue are selected, and the effect of one verdict about all of them; changes nothing.
 func (c *Client) PreviewDecisions(ctx context.Context, body *PreviewRequest) (*DecisionsEffect, error) {
 	return value[DecisionsEffect](ctx, c, &operation{method: "POST", path: "/v1/decisions/preview", repeatable: true, body: body})
 }
@@ -1206,12 +1206,12 @@ func (c *Client) PutRollup(ctx context.Context, name string, body *RollupRequest
 	return value[Rollup](ctx, c, &operation{method: "PUT", path: "/v1/rollups/" + segment(name), repeatable: true, body: body})
 }
 
-// PutSink is PUT /v1/sinks/{name}: Let the servers deliver to a target. 201 if it is new or changed, 200 if it is the same already; the URL and the kind cannot be changed.
+// PutSink is PUT /v1/sinks/{name}: Create a sink: the servers deliver to its target. 201 if it is new or changed, 200 if it is the same; the URL and the kind cannot be changed.
 func (c *Client) PutSink(ctx context.Context, name string, body *SinkRequest) (*Sink, error) {
 	return value[Sink](ctx, c, &operation{method: "PUT", path: "/v1/sinks/" + segment(name), repeatable: true, body: body})
 }
 
-// PutStream is PUT /v1/sources/{source}: Let the servers read a source from a stream. 201 if it is new or changed, 200 if it is the same already; the URL cannot be changed.
+// PutStream is PUT /v1/sources/{source}: Read a source from a stream. 201 if it is new or changed, 200 if it is the same; the URL cannot be changed.
 func (c *Client) PutStream(ctx context.Context, source string, body *StreamRequest) (*Source, error) {
 	return value[Source](ctx, c, &operation{method: "PUT", path: "/v1/sources/" + segment(source), repeatable: true, body: body})
 }
@@ -1231,12 +1231,12 @@ func (c *Client) RedeemLogin(ctx context.Context, body *LoginRequest) (*TokenMad
 	return value[TokenMade](ctx, c, &operation{method: "POST", path: "/v1/login", body: body})
 }
 
-// ResumeSink is POST /v1/sinks/{name}/resume: Go on delivering to a sink where it stopped.
+// ResumeSink is POST /v1/sinks/{name}/resume: Resume a sink where it stopped.
 func (c *Client) ResumeSink(ctx context.Context, name string) (*Sink, error) {
 	return value[Sink](ctx, c, &operation{method: "POST", path: "/v1/sinks/" + segment(name) + "/resume", repeatable: true})
 }
 
-// ResumeStream is POST /v1/sources/{source}/resume: Go on reading the stream of a source where it stopped, or from its start.
+// ResumeStream is POST /v1/sources/{source}/resume: Resume the stream of a source where it stopped, or from its start.
 func (c *Client) ResumeStream(ctx context.Context, source string, body *ResumeRequest) (*Source, error) {
 	return value[Source](ctx, c, &operation{method: "POST", path: "/v1/sources/" + segment(source) + "/resume", repeatable: true, body: body})
 }
@@ -1261,7 +1261,7 @@ func (c *Client) RevokeTokens(ctx context.Context) (*TokensRevoked, error) {
 	return value[TokensRevoked](ctx, c, &operation{method: "DELETE", path: "/v1/tokens", repeatable: true})
 }
 
-// RotateToken is POST /v1/tokens/{name}/rotate: Give a token another secret; the older ones stay valid for the overlap.
+// RotateToken is POST /v1/tokens/{name}/rotate: Give a token a new secret; the old ones stay valid for the overlap.
 func (c *Client) RotateToken(ctx context.Context, name string, body *RotateRequest) (*TokenMade, error) {
 	return value[TokenMade](ctx, c, &operation{method: "POST", path: "/v1/tokens/" + segment(name) + "/rotate", body: body})
 }
@@ -1272,17 +1272,17 @@ func (c *Client) RunUpgrade(ctx context.Context, body *UpgradeRequest, progress 
 	return lines[Upgrade](ctx, c, &operation{method: "POST", path: "/v1/upgrade", repeatable: true, body: body}, progress)
 }
 
-// UnblockPrincipal is DELETE /v1/blocks/{principal}: End the block of a principal.
+// UnblockPrincipal is DELETE /v1/blocks/{principal}: Unblock a principal.
 func (c *Client) UnblockPrincipal(ctx context.Context, principal string) (*TokensBlock, error) {
 	return value[TokensBlock](ctx, c, &operation{method: "DELETE", path: "/v1/blocks/" + segment(principal), repeatable: true})
 }
 
-// UndoBulk is POST /v1/decisions/bulk/{batch}/undo: Withdraw the decisions of a batch that still stand.
+// UndoBulk is POST /v1/decisions/bulk/{batch}/undo: Withdraw the decisions of a batch that are still in force.
 func (c *Client) UndoBulk(ctx context.Context, batch string, body *UndoRequest) (*DecideResponse, error) {
 	return value[DecideResponse](ctx, c, &operation{method: "POST", path: "/v1/decisions/bulk/" + segment(batch) + "/undo", repeatable: true, body: body})
 }
 
-// UnmergeEntity is POST /v1/entities/{id}/unmerge: Take records out of an entity: withdraw the decisions that hold them, and decide that they differ from every other member.
+// UnmergeEntity is POST /v1/entities/{id}/unmerge: Take records out of an entity: withdraw the decisions that join them to it, and decide that they differ from every other member.
 func (c *Client) UnmergeEntity(ctx context.Context, id string, body *UnmergeRequest) (*DecideResponse, error) {
 	return value[DecideResponse](ctx, c, &operation{method: "POST", path: "/v1/entities/" + segment(id) + "/unmerge", repeatable: true, body: body})
 }
@@ -1293,7 +1293,7 @@ func (c *Client) Vacuum(ctx context.Context, progress func(Line)) (*Vacuumed, er
 	return lines[Vacuumed](ctx, c, &operation{method: "POST", path: "/v1/vacuum", repeatable: true}, progress)
 }
 
-// VerifyAudit is POST /v1/audit/verify: Verify that the audit log is what was written: its chains, and that it contains heads that were kept elsewhere.
+// VerifyAudit is POST /v1/audit/verify: Verify that the audit log was not changed: its chains, and that it contains heads that were stored elsewhere.
 func (c *Client) VerifyAudit(ctx context.Context, body *VerifyAuditRequest) (*AuditReport, error) {
 	return value[AuditReport](ctx, c, &operation{method: "POST", path: "/v1/audit/verify", repeatable: true, body: body})
 }
@@ -1304,7 +1304,7 @@ func (c *Client) VerifyRollup(ctx context.Context, name string, progress func(Li
 	return lines[RollupVerified](ctx, c, &operation{method: "POST", path: "/v1/rollups/" + segment(name) + "/verify", repeatable: true}, progress)
 }
 
-// VerifySink is POST /v1/sinks/{name}/verify: Compare what a target has with what every id leads to, while both change: a line of type difference for each id that differs, then a summary.
+// VerifySink is POST /v1/sinks/{name}/verify: Compare a target with the state of every id, while both change: a line of type difference for each id that differs, then a summary.
 // Each line of progress is passed to progress, unless it is nil.
 func (c *Client) VerifySink(ctx context.Context, name string, body *SinkVerifyRequest, progress func(Line)) (*SinkVerified, error) {
 	return lines[SinkVerified](ctx, c, &operation{method: "POST", path: "/v1/sinks/" + segment(name) + "/verify", repeatable: true, body: body}, progress)

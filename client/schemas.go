@@ -18,7 +18,7 @@ type AccessRates struct {
 
 // AssignRequest is the object of this name in the OpenAPI document.
 type AssignRequest struct {
-	// For how many days; 7 by default
+	// Number of days; 7 by default
 	Days *int64 `json:"days,omitempty"`
 	// Pairs of the head of the review queue; all of it without filter and pairs
 	Filter *DecisionsFilter `json:"filter,omitempty"`
@@ -87,29 +87,29 @@ type AuditReport struct {
 
 // BackupMark is the object of this name in the OpenAPI document.
 type BackupMark struct {
-	// RFC 3339: the moment that it is of. Left out if none was noted
+	// RFC 3339: its time. Left out if none was noted
 	At string `json:"at,omitempty"`
-	// What made it, or its name there; left out for one of GET /v1/backup
+	// Name of the backup; left out for one of GET /v1/backup
 	Name string `json:"name,omitempty"`
-	// Of each server: the moment that it can be recovered to, if the servers were marked
+	// The recovery point of each server, if the servers were marked
 	Points []BackupPoint `json:"points,omitempty"`
 }
 
 // BackupMarkRequest is the object of this name in the OpenAPI document.
 type BackupMarkRequest struct {
-	// RFC 3339: the moment that the backup is of; defaults to now
+	// RFC 3339: time of the backup; now by default
 	At time.Time `json:"at,omitzero"`
-	// What made the backup, or its name there; at most 100 bytes. On PostgreSQL, and without a time, each server gets a restore point of that name, all of one moment; then at most 63 bytes
+	// Name of the backup, at most 100 bytes. On PostgreSQL, and without a time, each server gets a restore point of that name, all of one moment; then at most 63 bytes
 	Name string `json:"name,omitempty"`
 }
 
 // BackupPoint is the object of this name in the OpenAPI document.
 type BackupPoint struct {
-	// RFC 3339, by the server's clock: the time to recover to, if it makes none
+	// RFC 3339, by the server's clock: the time to recover to, if it creates none
 	At string `json:"at"`
-	// The restore point to recover to; left out if the server makes none
+	// The restore point to recover to; left out if the server creates none
 	Name string `json:"name,omitempty"`
-	// Why it makes none
+	// Why the server creates none
 	Refused string `json:"refused,omitempty"`
 	Server  string `json:"server"`
 }
@@ -129,7 +129,7 @@ type BulkRequest struct {
 	Pairs []DecisionsChosen `json:"pairs,omitempty"`
 	// Reason, at most 1024 bytes
 	Reason string `json:"reason,omitempty"`
-	// That of the preview; required with a filter. If other pairs are chosen by now, nothing is decided
+	// That of the preview; required with a filter. If other pairs are selected by now, nothing is decided
 	Stamp   string `json:"stamp,omitempty"`
 	Verdict string `json:"verdict"`
 }
@@ -731,12 +731,12 @@ type DecisionsDisagreement struct {
 type DecisionsEffect struct {
 	// The largest entity that there would be; missing if none changes
 	Largest *DecisionsEffectEntity `json:"largest,omitempty"`
-	// Entities that would become parts of larger ones
+	// Entities that would be merged
 	Merged int64 `json:"merged"`
 	// There are pairs further down in the queue, which were not looked at
 	More  bool                  `json:"more,omitempty"`
 	Pairs []DecisionsReviewPair `json:"pairs"`
-	// Entities that would be divided
+	// Entities that would be split
 	Split int64 `json:"split"`
 	// Names exactly these pairs; a bulk decision by a filter takes it, so that it is about what was seen
 	Stamp string `json:"stamp"`
@@ -1581,7 +1581,7 @@ type ProbeInput struct {
 	Kind string `json:"kind,omitempty"`
 	// When the source observed these values; now by default
 	ObservedAt time.Time `json:"observed_at,omitzero"`
-	// Name of the source, on which it depends which identifiers are compared
+	// Name of the source; it determines which identifiers are compared
 	Source string `json:"source,omitempty"`
 }
 
@@ -1994,16 +1994,16 @@ type Sink struct {
 	Feed string `json:"feed,omitempty"`
 	// Ids that were read by the current or last fill
 	Filled int64 `json:"filled"`
-	// For how long the logs keep changes that were not delivered
+	// How long the logs keep undelivered changes
 	Hold string `json:"hold"`
 	// Kind of the entities; missing for all
 	Kind string `json:"kind,omitempty"`
-	// For how long the oldest change has waited; missing if the server that answers does not deliver to it
+	// How long the oldest change has waited; missing if another server delivers
 	LagMs int64  `json:"lag_ms,omitempty"`
 	Name  string `json:"name"`
 	// Process that delivers
 	Owner string `json:"owner,omitempty"`
-	// Why it is paused though no person paused it, or why it fails
+	// Why it fails, or why it paused without a request
 	Reason string `json:"reason,omitempty"`
 	// When the position was stored
 	SavedAt time.Time `json:"saved_at,omitzero"`
@@ -2052,9 +2052,9 @@ type SinkList struct {
 
 // SinkRequest is the object of this name in the OpenAPI document.
 type SinkRequest struct {
-	// states: what every id leads to; changes: every change of every log from now on, for all targets but MongoDB; states by default
+	// states: the state of every id; changes: every change of every log from now on, for all targets but MongoDB; states by default
 	Feed string `json:"feed,omitempty"`
-	// For how long the logs keep changes that were not delivered, such as 24h; 72h by default and at most
+	// How long the logs keep undelivered changes, such as 24h; 72h by default and at most
 	Hold string `json:"hold,omitempty"`
 	// Deliver only the entities of this kind; by default all
 	Kind string `json:"kind,omitempty"`
@@ -2068,17 +2068,17 @@ type SinkRequest struct {
 type SinkVerified struct {
 	// Number of ids compared
 	Compared int64 `json:"compared"`
-	// Number of ids of which the target has another content
+	// Number of ids with other content in the target
 	Different int64 `json:"different"`
-	// The sink did not catch up: differences may be on their way
+	// The sink did not catch up: reported differences may still be delivered
 	Late bool `json:"late,omitempty"`
 	// Number of ids that the target does not have
 	Missing int64 `json:"missing"`
-	// Number of those that differ no more, since they were delivered again
+	// Number of those that were repaired by delivering them again
 	Repaired int64 `json:"repaired"`
 	// Number of ids left out, because their records are being resolved
 	Settling int64 `json:"settling,omitempty"`
-	// Number of ids that the target has and that lead to nothing
+	// Number of ids that only the target has
 	Surplus int64 `json:"surplus"`
 }
 
@@ -2132,7 +2132,7 @@ type Stream struct {
 	Owner string `json:"owner,omitempty"`
 	// Next offset by partition
 	Position map[string]string `json:"position"`
-	// Why it is paused though no person paused it, or why it fails
+	// Why it fails, or why it paused without a request
 	Reason string `json:"reason,omitempty"`
 	// Records put for them
 	Records int64 `json:"records"`
@@ -2401,7 +2401,7 @@ type WhatIfRequest struct {
 
 // Whoami is the object of this name in the OpenAPI document.
 type Whoami struct {
-	// Name that people read beside its decisions, if that is another
+	// Name displayed with its decisions, if different
 	Author string `json:"author,omitempty"`
 	// Attributes whose values it may not see
 	Hide []string `json:"hide,omitempty"`
@@ -2412,7 +2412,7 @@ type Whoami struct {
 	// Name of the principal; empty for an installation without tokens, where every request is the operator's
 	Name        string   `json:"name"`
 	Permissions []string `json:"permissions"`
-	// What it may do with some kinds and sources, if that is not the same for all
+	// Permissions for some kinds and sources, if they differ
 	Shares []WhoamiShare `json:"shares,omitempty"`
 	// Sources whose records it may write; missing for all
 	WriteSources []string `json:"write_sources,omitempty"`

@@ -12,7 +12,7 @@ import (
 )
 
 // errAgain means that a concurrent transaction created the same row first; the next run finds it.
-var errAgain = errors.New("counter: another process was first")
+var errAgain = errors.New("counter: concurrent write")
 
 // CommitGroup is the content of one transaction: hits of several batches that arrived at about the same time. Its
 // effect depends only on its fields and the cell, and it may run again: it uses no clock, randomness or goroutines

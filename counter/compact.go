@@ -74,7 +74,7 @@ type compactor struct {
 }
 
 // errTorn means that a day does not equal the sum of its hours because of a concurrent count.
-var errTorn = errors.New("counter: a day is not what its hours add up to")
+var errTorn = errors.New("counter: day differs from the sum of its hours")
 
 // patience is the number of attempts to read a day that is being counted in.
 const patience = 5

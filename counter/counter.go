@@ -101,23 +101,23 @@ var (
 	// ErrOverflow means that a day of the metric would exceed 2^63 - 1.
 	ErrOverflow = problem.Class(problem.ErrInvalid, "counter: the count would exceed 2^63 - 1")
 	// ErrKind means that the metric has the other kind.
-	ErrKind = problem.Class(problem.ErrInvalid, "counter: the metric is of the other kind")
+	ErrKind = problem.Class(problem.ErrInvalid, "counter: metric kind mismatch: a counter takes n, a gauge takes value")
 	// ErrQuota means that the maximum number of metrics is reached.
-	ErrQuota = problem.Class(problem.ErrUnavailable, "counter: there are as many metrics as there may be")
+	ErrQuota = problem.Class(problem.ErrUnavailable, "counter: metric quota exceeded")
 	// ErrKeyReused means that the key, or the producer's Seq, was used for a different batch.
 	ErrKeyReused = problem.Class(problem.ErrInvalid, "counter: the key was used for another batch")
 	// ErrSequence means that the producer has sent a batch with a higher Seq before.
 	ErrSequence = problem.Class(problem.ErrConflict, "counter: the producer has sent a later batch before")
 	// ErrConflict means that other processes wrote the same rows again and again: the hit was not counted and can be
 	// sent again.
-	ErrConflict = problem.Class(problem.ErrUnavailable, "counter: another process wrote the day at the same time")
+	ErrConflict = problem.Class(problem.ErrUnavailable, "counter: concurrent write of the day")
 	// ErrCommitUnknown means that the commit was sent but its reply was lost: send the batch again if it has a key.
 	// Databases wrap it.
-	ErrCommitUnknown = problem.Class(problem.ErrCommitUnknown, "counter: counted or not, the answer was lost")
+	ErrCommitUnknown = problem.Class(problem.ErrCommitUnknown, "counter: commit outcome unknown")
 	// ErrForgotten means that a cell has lost a metric that it used to have, because it was restored from a
 	// backup. Recorder handles this by asking the directory again and returns the error only if it recurs: the
 	// hit was not applied and can be sent again.
-	ErrForgotten = problem.Class(problem.ErrUnavailable, "counter: the cell has lost the metric")
+	ErrForgotten = problem.Class(problem.ErrUnavailable, "counter: metric missing from its cell")
 	// ErrNotFound means that nothing was ever counted for the metric.
 	ErrNotFound = problem.Class(problem.ErrNotFound, "counter: no such metric")
 	// ErrDamaged means that a compacted day fails its checks. The error names the day and the metric. All other days

@@ -129,18 +129,18 @@ func (h *Handle) CountError() { h.own.count(engine.OwnErrors, 1) }
 
 func (h *Handle) maintain(ctx context.Context) {
 	engine.Every(ctx, maintainEvery, h.recorder.Maintain, func(err error) {
-		h.engine.Logger.Warn("days that are over cannot be packed", "err", err)
+		h.engine.Logger.Warn("counter compaction failed", "err", err)
 	})
 }
 
 // writeOwn writes Locus's own counters once a second, and once more on Close.
 func (h *Handle) writeOwn(ctx context.Context) {
 	engine.Every(ctx, time.Second, h.own.write, func(err error) {
-		h.engine.Logger.Warn("what Locus counts of itself waits in memory", "err", err)
+		h.engine.Logger.Warn("self-metrics flush failed, buffering in memory", "err", err)
 	})
 	ctx, cancel := context.WithTimeout(context.Background(), ownPatience)
 	defer cancel()
 	if err := h.own.write(ctx); err != nil {
-		h.engine.Logger.Warn("what Locus counted of itself last is lost", "err", err)
+		h.engine.Logger.Warn("self-metrics lost at shutdown", "err", err)
 	}
 }

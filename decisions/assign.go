@@ -84,7 +84,7 @@ func (h *Handle) Assign(ctx context.Context, pairs []ReviewPair, to, by string, 
 func checkAssignee(to string) error {
 	switch {
 	case to == ToAll || to == ToNone || to == ToMe || to == Open:
-		return problem.Invalid("/to", "invalid", "%q is a word of the filter and no name", to)
+		return problem.Invalid("/to", "invalid", "%q is a word of the filter, not a name", to)
 	case len(to) > MaxAuthor:
 		return problem.Invalid("/to", "too_large", "%d bytes, at most %d are taken", len(to), MaxAuthor)
 	case strings.TrimSpace(to) != to || strings.ContainsFunc(to, func(r rune) bool { return r < ' ' }):
@@ -114,7 +114,7 @@ func (h *Handle) assignments(ctx context.Context, f *Filter) (map[derived.Pair]*
 		return err
 	}); err != nil {
 		if f.Assigned == "" || f.Assigned == ToAll {
-			h.engine.Logger.Warn("it cannot be read to whom pairs are assigned", "err", err)
+			h.engine.Logger.Warn("review assignments unreadable", "err", err)
 			return nil, nil
 		}
 		return nil, engine.Wrap(err)

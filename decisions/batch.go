@@ -15,21 +15,21 @@ import (
 )
 
 // ErrChanged means that other pairs are chosen now than when their effect was shown.
-var ErrChanged = errors.New("other pairs are chosen now than those that the preview showed: nothing was decided; ask for the preview again")
+var ErrChanged = errors.New("the selected pairs have changed since the preview: nothing was decided; request the preview again")
 
 // DecideAll makes one decision about each chosen pair, all with the same batch, which it returns; Undo withdraws them. A
 // choice by a filter needs the stamp of the effect that was shown: if other pairs are chosen by now, the error is ErrChanged
 // and nothing is decided.
 func (h *Handle) DecideAll(ctx context.Context, s *Selection, stamp string, verdict entity.Verdict, by By) (batch string, results []Result, err error) {
 	if verdict != entity.VerdictSame && verdict != entity.VerdictDifferent {
-		return "", nil, problem.Invalid("/verdict", "invalid", "%.60q is no verdict about pairs: there are same and different", string(verdict))
+		return "", nil, problem.Invalid("/verdict", "invalid", "%.60q is not a verdict about pairs: want same or different", string(verdict))
 	}
 	pairs, err := h.Choose(ctx, s)
 	switch {
 	case err != nil:
 		return "", nil, err
 	case stamp == "" && len(s.Pairs) == 0:
-		return "", nil, problem.Invalid("/stamp", "required", "a choice by a filter needs the stamp of the preview that was seen")
+		return "", nil, problem.Invalid("/stamp", "required", "a selection by a filter needs the stamp of its preview")
 	case stamp != "" && stamp != stampOf(pairs):
 		return "", nil, ErrChanged
 	case len(pairs) == 0:
@@ -71,7 +71,7 @@ func (h *Handle) Undo(ctx context.Context, batch string, kinds []string, by By) 
 		}
 	}
 	if len(list) == 0 {
-		return nil, problem.Invalid("/batch", "not_decided", "no decision of the batch %.60q stands", batch)
+		return nil, problem.Invalid("/batch", "not_decided", "the batch %.60q has no decision in force", batch)
 	}
 	return h.Decide(ctx, list)
 }

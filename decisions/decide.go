@@ -57,7 +57,7 @@ func (h *Handle) Decide(ctx context.Context, list []Input) ([]Result, error) {
 	}
 	told, err := h.describe(ctx, stand)
 	if err != nil {
-		h.engine.Logger.Warn("what was decided cannot be read again", "err", err)
+		h.engine.Logger.Warn("reading back decisions failed", "err", err)
 		told = make([]Decided, len(stand))
 		for n, d := range stand {
 			told[n].Decision = d
@@ -94,9 +94,9 @@ func (h *Handle) Prepare(ctx context.Context, d Input, before []entity.Decision)
 		decision.B = b.PUID
 		switch {
 		case a.PUID == b.PUID:
-			return decision, problem.Invalid("/b", "invalid", "%.300s and %.300s stand for one record, %v", d.A, d.B, a.Ref)
+			return decision, problem.Invalid("/b", "invalid", "%.300s and %.300s are the same record, %v", d.A, d.B, a.Ref)
 		case a.Kind != b.Kind && !d.Withdraw:
-			return decision, problem.Invalid("/b", "invalid", "%v is a %s and %v a %s: things of two kinds are two", a.Ref, a.Kind, b.Ref, b.Kind)
+			return decision, problem.Invalid("/b", "invalid", "%v is a %s and %v a %s: things of different kinds are different", a.Ref, a.Kind, b.Ref, b.Kind)
 		}
 	}
 	if d.Verdict == entity.VerdictValue && !d.Withdraw {
@@ -122,7 +122,7 @@ func (h *Handle) Prepare(ctx context.Context, d Input, before []entity.Decision)
 			return decision, nil
 		}
 	}
-	return decision, problem.Invalid("/withdraw", "not_decided", "nothing was decided about that")
+	return decision, problem.Invalid("/withdraw", "not_decided", "there is no such decision")
 }
 
 // record reads the record at an address. If deleted is set it may be a tombstone, so that decisions about a deleted
@@ -190,9 +190,9 @@ func conflict(d *Decided, a *records.Record) string {
 	}
 	switch one := d.EntityA == d.EntityB; {
 	case d.Verdict == entity.VerdictSame && !one:
-		return "newer decisions keep the two apart"
+		return "newer decisions separate the two"
 	case d.Verdict == entity.VerdictDifferent && one:
-		return "newer decisions hold the two together"
+		return "newer decisions join the two"
 	case d.Verdict == entity.VerdictAnchor && d.EntityA != a.Birth:
 		return "a newer decision gives the entity another anchor"
 	}

@@ -23,9 +23,9 @@ type Effect struct {
 	Pairs []ReviewPair `json:"pairs"`
 	// Stamp names exactly these pairs, for DecideAll.
 	Stamp string `json:"stamp" doc:"Names exactly these pairs; a bulk decision by a filter takes it, so that it is about what was seen"`
-	// Merged is how many entities would become parts of larger ones, Split how many would be divided.
-	Merged int `json:"merged" doc:"Entities that would become parts of larger ones"`
-	Split  int `json:"split" doc:"Entities that would be divided"`
+	// Merged is how many entities would be merged, Split how many would be split.
+	Merged int `json:"merged" doc:"Entities that would be merged"`
+	Split  int `json:"split" doc:"Entities that would be split"`
 	// Largest is the largest entity that there would be, nil if none changes.
 	Largest *EffectEntity `json:"largest,omitempty" doc:"The largest entity that there would be; missing if none changes"`
 	// More reports that there are pairs further down in the queue that were not looked at.
@@ -46,7 +46,7 @@ const foreseen = 50
 // Foresee returns what one verdict about all chosen pairs would do.
 func (h *Handle) Foresee(ctx context.Context, s *Selection, verdict entity.Verdict) (*Effect, error) {
 	if verdict != entity.VerdictSame && verdict != entity.VerdictDifferent {
-		return nil, problem.Invalid("/verdict", "invalid", "%.60q is no verdict about pairs: there are same and different", string(verdict))
+		return nil, problem.Invalid("/verdict", "invalid", "%.60q is not a verdict about pairs: want same or different", string(verdict))
 	}
 	pairs, err := h.Choose(ctx, s)
 	if err != nil {

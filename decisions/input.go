@@ -26,7 +26,7 @@ func (d *Input) check() (problems []problem.Problem) {
 		value = true
 	case entity.VerdictAnchor:
 	default:
-		note("/verdict", "invalid", "%.60q is no verdict: there are same, different, anchor and value", string(d.Verdict))
+		note("/verdict", "invalid", "%.60q is not a verdict: want same, different, anchor or value", string(d.Verdict))
 		return problems
 	}
 	switch {
@@ -72,7 +72,7 @@ func (h *Handle) checkValue(kind, attribute, value string) (problems []problem.P
 		}
 	}
 	if problems == nil && h.engine.Kind(kind).Matcher.NormaliseValue(attribute, value) == "" {
-		problems = []problem.Problem{problem.New("/value", "invalid", fmt.Sprintf("%.60q says nothing", value))}
+		problems = []problem.Problem{problem.New("/value", "invalid", fmt.Sprintf("%.60q is empty", value))}
 	}
 	return problems
 }

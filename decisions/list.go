@@ -83,7 +83,7 @@ func parseAfter(after string) (key entity.DecisionKey, err error) {
 	return entity.DecisionKey{A: entity.PUID(n), Topic: topic}, nil
 }
 
-var errBadAfter = problem.Invalid("/after", "invalid", "it is not the next of a page before")
+var errBadAfter = problem.Invalid("/after", "invalid", "it is not the cursor of a previous page")
 
 // about returns the decisions about the record at an address, or about any record of the entity there. A decision about
 // two of its records is listed once.

@@ -23,7 +23,7 @@ func (h *Handle) Merge(ctx context.Context, a, b string, by By) (*Result, error)
 		return nil, problem.At("/b", err)
 	}
 	if x.ID == y.ID {
-		return nil, problem.Invalid("/b", "invalid", "%.300s and %.300s are one entity, %v", a, b, x.ID)
+		return nil, problem.Invalid("/b", "invalid", "%.300s and %.300s are already one entity, %v", a, b, x.ID)
 	}
 	results, err := h.Decide(ctx, []Input{{Verdict: entity.VerdictSame, A: x.ID.String(), B: y.ID.String(), Author: by.Author, By: by.Principal, Reason: by.Reason}})
 	if err != nil {
@@ -64,7 +64,7 @@ func (h *Handle) Unmerge(ctx context.Context, address string, out []string, by B
 	}
 	switch {
 	case len(list) == 0:
-		return nil, problem.Invalid("/records", "invalid", "these are all records of entity %v: name those that are not of it", e.ID)
+		return nil, problem.Invalid("/records", "invalid", "these are all records of entity %v: name only those that do not belong to it", e.ID)
 	case len(list) > records.MaxBatch:
 		return nil, problem.Invalid("/records", "too_large", "that makes %d pairs, more than %d: name fewer records", len(list), records.MaxBatch)
 	}

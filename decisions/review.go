@@ -230,7 +230,7 @@ func taught(weight, threshold match.Weight, settles int) float64 {
 // checkOrder sets the default order.
 func (q *ReviewQuery) checkOrder() error {
 	if q.Order = cmp.Or(q.Order, Best); q.Order != Second && !slices.Contains(Orders(), q.Order) {
-		return problem.Invalid("/order", "invalid", "%.60q is no order: there are best, teaches, chance and second", string(q.Order))
+		return problem.Invalid("/order", "invalid", "%.60q is not an order: want best, teaches, chance or second", string(q.Order))
 	}
 	return nil
 }

@@ -323,7 +323,7 @@ func TestInterruptedImport(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-ended
-	if code := c.ProcessState.ExitCode(); code != 130 || !strings.Contains(out.String(), "the same command continues") {
+	if code := c.ProcessState.ExitCode(); code != 130 || !strings.Contains(out.String(), "repeat the command to continue") {
 		t.Fatalf("exit code %d:\n%s", code, out.String())
 	}
 	code, again := ingest(t, dir, nil, "--batch", "20", "f.csv")

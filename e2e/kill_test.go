@@ -560,10 +560,10 @@ func TestHangup_ReadsTheSettingsAgain(t *testing.T) {
 			t.Errorf("after SIGHUP: %v", err)
 		}
 	}
-	reload("data: "+data+"\nlog: {level: info}\n", `msg="a changed setting is in use" setting=log.level`, 1)
-	reload("data: "+data+"\nlog: {level: info}\nkeep: {changes: 48h}\n", `msg="a changed setting needs a restart" setting=keep.changes`, 1)
-	reload("data: "+data+"\nlog: {levle: error}\n", `msg="the configuration is not read again"`, 1)
-	reload("data: "+data+"\nlog: {level: debug}\n", `msg="a changed setting is in use" setting=log.level`, 2)
+	reload("data: "+data+"\nlog: {level: info}\n", `msg="changed setting applied" setting=log.level`, 1)
+	reload("data: "+data+"\nlog: {level: info}\nkeep: {changes: 48h}\n", `msg="changed setting requires a restart" setting=keep.changes`, 1)
+	reload("data: "+data+"\nlog: {levle: error}\n", `msg="configuration reload failed"`, 1)
+	reload("data: "+data+"\nlog: {level: debug}\n", `msg="changed setting applied" setting=log.level`, 2)
 	if err := s.stop(syscall.SIGTERM); err != nil {
 		t.Errorf("after SIGTERM: %v", err)
 	}

@@ -86,7 +86,7 @@ func (h *Handle) query(q Query) (query entity.Query, none bool, err error) {
 			err = checkText("/filter", f.Value)
 		}
 		if err == nil && !resolve.Exact(declared) {
-			err = problem.Invalid("/filter", "invalid", "nothing is searched by its exact %s", f.Attribute)
+			err = problem.Invalid("/filter", "invalid", "%s cannot be searched by exact value", f.Attribute)
 		}
 		if err != nil {
 			return query, false, err
@@ -116,7 +116,7 @@ func (h *Handle) query(q Query) (query entity.Query, none bool, err error) {
 		return query, false, problem.Invalid("/typos", "invalid", "typos is %.64q: want auto, 0, 1 or 2", q.Typos)
 	}
 	if (q.Typos == TyposOne || q.Typos == TyposTwo) && q.Order == OrderID {
-		return query, false, problem.Invalid("/typos", "invalid", "the order of ids has no exact hits first, so typing errors are not forgiven in it: leave out order or typos")
+		return query, false, problem.Invalid("/typos", "invalid", "typos needs the order best: leave out order or typos")
 	}
 	switch q.Order {
 	case OrderBest:

@@ -23,7 +23,7 @@ var (
 	// ErrVersion means that a conditional write was not done, because the record has another version.
 	ErrVersion = problem.Class(problem.ErrConflict, "entity: the record has another version")
 	// ErrRefused means that a conditional write was not done, because its caller does not replace what is stored.
-	ErrRefused = problem.Class(problem.ErrConflict, "entity: the stored record is one that this write must not replace")
+	ErrRefused = problem.Class(problem.ErrConflict, "entity: a condition of the write on the stored record failed")
 )
 
 // PUID is a record's internal id: a signed 64-bit number that the home cell of the record's external key

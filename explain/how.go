@@ -158,7 +158,7 @@ func because(d *entity.Decision) string {
 // against returns why two groups were not joined.
 func against(c *resolve.Component, j match.Join) string {
 	if j.Against == nil {
-		return fmt.Sprintf("the %d pairs across the two have %v bits together, and %d of them were not candidates", j.Pairs, match.Sum(j.Sum), j.Absent)
+		return fmt.Sprintf("the %d pairs across the two have a total of %v bits, and %d of them were not candidates", j.Pairs, match.Sum(j.Sum), j.Absent)
 	}
 	pair := pairOf(c, j.Against.A, j.Against.B)
 	if d := decisionOn(c, *j.Against); d != nil {

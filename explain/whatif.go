@@ -104,7 +104,7 @@ func (q *Scenario) check() error {
 	case n > MaxScenario:
 		problems = append(problems, problem.New("", "too_large", fmt.Sprintf("the scenario has %d parts, more than %d", n, MaxScenario)))
 	case n == 0 && q.Threshold == 0:
-		problems = append(problems, problem.New("", "invalid", "the scenario is empty: say what is deleted, decided, or weighs otherwise"))
+		problems = append(problems, problem.New("", "invalid", "the scenario is empty: give delete, decide, weights or a threshold"))
 	}
 	if q.Threshold < 0 || q.Threshold > maxBits {
 		problems = append(problems, problem.New("/threshold", "invalid", "a threshold is above 0 and at most 100"))

@@ -113,7 +113,7 @@ func (h *Handle) WhyNot(ctx context.Context, a, b string) (*Comparison, error) {
 		w.Reasons = append(w.Reasons, around(c, recA, recB)...)
 	}
 	if w.EntityA != w.EntityB && len(w.Reasons) == 0 {
-		w.Reasons = []Reason{{"not_joined", fmt.Sprintf("the pair has %v bits, enough by itself: what follows from the last write is not done yet", w.Explanation.Weight)}}
+		w.Reasons = []Reason{{"not_joined", fmt.Sprintf("the pair has %v bits, which is enough: the last write is still being resolved", w.Explanation.Weight)}}
 	}
 	w.Reason, w.Message = w.Reasons[0].Code, w.Reasons[0].Message
 	return w, nil
@@ -125,7 +125,7 @@ func (h *Handle) otherKind(ctx context.Context, a, b *entity.Record) (*Compariso
 	if err != nil {
 		return nil, err
 	}
-	reason := Reason{"two_kinds", fmt.Sprintf("the one is a %s and the other a %s", a.Kind, b.Kind)}
+	reason := Reason{"two_kinds", fmt.Sprintf("one is a %s, the other a %s", a.Kind, b.Kind)}
 	return &Comparison{
 		A: a.Ref, B: b.Ref, EntityA: of[0].Entity, EntityB: of[1].Entity, Kind: a.Kind, Reason: reason.Code, Message: reason.Message, Reasons: []Reason{reason},
 		Shared: []SharedKey{}, Threshold: match.Threshold,
@@ -156,19 +156,19 @@ func (w *Comparison) reasons(m *match.Matcher, v match.Vector) (list []Reason) {
 		if entities.RelationOf(m, v, w.A, w.B) == "has_part" {
 			part, whole = w.B, w.A
 		}
-		add("relation", "%v is a part of %v: the two are related, and never one", part, whole)
+		add("relation", "%v is a part of %v: the two are related, never the same", part, whole)
 	case match.CoLocated:
-		add("relation", "they are two things at one spot: related, and never one")
+		add("relation", "they are two things at one spot: related, never the same")
 	}
 	usable := slices.ContainsFunc(w.Shared, func(f SharedKey) bool { return !f.StopKey })
 	switch {
 	case len(w.Shared) == 0:
-		add("no_common_blocking_key", "they have no blocking key in common, so they were never compared")
+		add("no_common_blocking_key", "they share no blocking key, so they were never compared")
 	case !usable:
-		add("only_stop_keys", "each blocking key that they have in common is carried by too many records to say anything, so they were never compared")
+		add("only_stop_keys", "they share only stop keys, which too many records have, so they were never compared")
 	}
 	if weight < w.Threshold {
-		add("below_threshold", "the pair has %v bits, %v less than the %v that it takes", weight, w.Threshold-weight, w.Threshold)
+		add("below_threshold", "the pair has %v bits, %v less than the required %v", weight, w.Threshold-weight, w.Threshold)
 	}
 	return list
 }
@@ -181,7 +181,7 @@ func around(c *resolve.Component, a, b *entity.Record) (list []Reason) {
 	i, j := at(a), at(b)
 	if j < 0 {
 		if t := c.Kind.Matcher.Threshold(); c.Least > t {
-			list = append(list, Reason{"cut", fmt.Sprintf("more than %d records are connected with %v: to be clustered with it takes %v bits, not %v", match.MaxComponent, a.Ref, c.Least, t)})
+			list = append(list, Reason{"cut", fmt.Sprintf("more than %d records are connected with %v, so joining it takes %v bits, not %v", match.MaxComponent, a.Ref, c.Least, t)})
 		}
 		return list
 	}
@@ -206,7 +206,7 @@ func around(c *resolve.Component, a, b *entity.Record) (list []Reason) {
 		}
 		return []Reason{{code, against(c, *last)}}
 	}
-	text := fmt.Sprintf("the records around the two speak against it: %s", against(c, *last))
+	text := fmt.Sprintf("the other records of the two entities are evidence against it: %s", against(c, *last))
 	for n, e := range worst(c, last) {
 		word := "; "
 		if n == 0 {

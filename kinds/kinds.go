@@ -23,11 +23,11 @@ func New(e *engine.Engine) *Handle { return &Handle{e} }
 
 var (
 	// ErrNoKind means that there is no kind of that name.
-	ErrNoKind = problem.Class(problem.ErrNotFound, "locus: there is no such kind")
+	ErrNoKind = problem.Class(problem.ErrNotFound, "locus: no such kind")
 	// ErrNoTerms means that the installation stores no term-frequency table with that hash.
-	ErrNoTerms = problem.Class(problem.ErrNotFound, "locus: there is no such pack")
+	ErrNoTerms = problem.Class(problem.ErrNotFound, "locus: no such term-frequency table")
 	// ErrOtherKind means that a different kind of that name exists. Change it with Migrate.
-	ErrOtherKind = problem.Class(problem.ErrConflict, "locus: the kind is there already, and is another one")
+	ErrOtherKind = problem.Class(problem.ErrConflict, "locus: a different kind with this name exists")
 	// ErrTooMany means that the comparison would need too much memory.
 	ErrTooMany = problem.Class(problem.ErrInvalid, "locus: too many records to compare in memory")
 )
@@ -84,7 +84,7 @@ func (h *Handle) Create(ctx context.Context, schema *match.Schema) (bool, error)
 		return false, fmt.Errorf("%w: kind %s has version %d; locus kind migrate changes it", ErrOtherKind, schema.Kind, k.Matcher.Schema().Version)
 	}
 	if n := len(h.engine.Resolver.Rules().Kinds()); h.engine.MaxKinds >= 0 && n >= h.engine.MaxKinds {
-		return false, problem.Invalid("/kind", "invalid", "there are %d kinds, which cannot be dropped: raise the limit with locus serve --max-kinds if it needs more", n)
+		return false, problem.Invalid("/kind", "invalid", "there are %d kinds, the maximum, and kinds cannot be dropped: raise the limit with locus serve --max-kinds", n)
 	}
 	_, err := h.engine.Resolver.Migrate(ctx, schema, nil)
 	return err == nil, engine.Wrap(err)

@@ -24,7 +24,7 @@ func (h *Handle) Adopt(ctx context.Context, asked, missing []*match.Schema, term
 	for _, schema := range asked {
 		k := h.engine.Kind(schema.Kind)
 		if k != nil && k.Matcher.Schema().Hash() != schema.Hash() {
-			return fmt.Errorf("%w: kind %s is version %d in the data and version %d in the options, and differs: leave it out there, or change the data with locus kind migrate",
+			return fmt.Errorf("%w: kind %s has version %d in the data and a different version %d in the options: leave it out of the options, or change the data with locus kind migrate",
 				ErrOtherKind, schema.Kind, k.Matcher.Schema().Version, schema.Version)
 		}
 	}
@@ -34,7 +34,7 @@ func (h *Handle) Adopt(ctx context.Context, asked, missing []*match.Schema, term
 		}
 		if _, err := h.engine.Resolver.Migrate(ctx, schema, terms); err != nil {
 			if errors.Is(err, lease.ErrLost) || errors.Is(err, engine.ErrUnavailable) || errors.Is(err, resolve.ErrMigrating) || errors.Is(err, resolve.ErrUpgrading) || errors.Is(err, resolve.ErrOutdated) {
-				h.engine.Logger.Warn("a kind is not added", "kind", schema.Kind, "err", err)
+				h.engine.Logger.Warn("kind not added", "kind", schema.Kind, "err", err)
 				continue
 			}
 			return err

@@ -9,7 +9,7 @@ import (
 )
 
 // ErrDate means that a generator cannot date an ID as requested; the text gives the reason.
-var ErrDate = errors.New("locality: cannot date the id")
+var ErrDate = errors.New("locality: unusable time for an id")
 
 var (
 	errDateRange      = fmt.Errorf("%w: the time must be from 1970 to the year 10889", ErrDate)

@@ -80,7 +80,7 @@ func (s *Schema) Check(a Attributes) []Problem {
 	}
 	if !s.says(a) && missing == nil {
 		whole = append(whole, problem.New("", CodeRequired,
-			fmt.Sprintf("a record of kind %s says something that it can be matched by: send one of %s, or map a column to it", s.Kind, strings.Join(s.compared(), ", "))))
+			fmt.Sprintf("a record of kind %s needs an attribute that it can be matched by: send one of %s, or map a column to it", s.Kind, strings.Join(s.compared(), ", "))))
 	}
 	return append(whole, problems...)
 }

@@ -95,7 +95,7 @@ func (s *Schema) problems() []Problem {
 		meets = meets || meetsBy(a.Type)
 	}
 	if !meets {
-		c.fail("/attributes", "two records meet by a name, phone, address, url, email or id: declare one")
+		c.fail("/attributes", "records are compared by name, phone, address, url, email or id: declare one of these")
 	}
 	c.together()
 	c.sources()
@@ -139,7 +139,7 @@ func (c *schemaCheck) attribute(a *Attribute) {
 		c.fail(at+"/scope", "only an attribute of type id has a scope")
 	}
 	if a.Many && (a.Type == TypeGeo || a.Role != "") {
-		c.fail(at+"/many", "an attribute with a role has one value")
+		c.fail(at+"/many", "an attribute with a role has a single value")
 	}
 	if a.HalfLife < 0 || a.HalfLife > maxHalfLife {
 		c.fail(at+"/half_life", "want days from 1 to %d", maxHalfLife)
@@ -196,7 +196,7 @@ func (c *schemaCheck) together() {
 		a := &c.schema.Attributes[i]
 		at := problem.Pointer("attributes", a.Name)
 		if names[a.Name] {
-			c.fail(at, "stands here twice: leave one of the two")
+			c.fail(at, "is given twice: remove one of the two")
 		}
 		names[a.Name] = true
 		if other := roles[a.Role]; a.Role != "" && a.Role != RoleNote && a.Role != RoleVariant && other != "" {
@@ -224,7 +224,7 @@ func (c *schemaCheck) together() {
 	}
 	if (roles[RoleLatitude] == "") != (roles[RoleLongitude] == "") {
 		at := problem.Pointer("attributes", roles[RoleLatitude]+roles[RoleLongitude])
-		c.fail(at, "a latitude needs a longitude, and the other way round: declare both")
+		c.fail(at, "latitude and longitude go together: declare both")
 	}
 }
 
@@ -236,7 +236,7 @@ func (c *schemaCheck) sources() {
 	for _, name := range slices.Sorted(maps.Keys(s.Sources)) {
 		at, source := problem.Pointer("sources", name), s.Sources[name]
 		if name == "" || len(name) > maxSourceName || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
-			c.fail(at, "want the name of a source, at most %d bytes without control characters", maxSourceName)
+			c.fail(at, "want the name of a source, at most %d bytes, without control characters", maxSourceName)
 		}
 		c.trust(at+"/trust", source.Trust)
 		for _, attribute := range slices.Sorted(maps.Keys(source.Attributes)) {

@@ -125,7 +125,7 @@ func TestParseSchema_SaysEverythingThatIsWrong(t *testing.T) {
 		},
 		{
 			"twice", "kind: boat\nversion: 1\nattributes:\n  name: { type: name }\n  name: { type: text }\n",
-			[]string{"line 5, attributes.name: stands here twice, first in line 4: leave one of the two"},
+			[]string{"line 5, attributes.name: is given twice, first in line 4: remove one of the two"},
 		},
 		{
 			"two names", "kind: boat\nversion: 1\n" + attributes + "  title: { type: name }\n",
@@ -140,7 +140,7 @@ func TestParseSchema_SaysEverythingThatIsWrong(t *testing.T) {
 			[]string{
 				`line 6, attributes.b.role: "a" is the locality already: a kind has one`,
 				`line 7, attributes.c.role: an attribute of type phone has no role`,
-				`line 8, attributes.d: a latitude needs a longitude, and the other way round: declare both`,
+				`line 8, attributes.d: latitude and longitude go together: declare both`,
 				`line 9, attributes.e.role: no such role "latitude": there are locality, postcode, region, country, variant, note`,
 			},
 		},

@@ -39,7 +39,7 @@ func (c *copier) refreshPart(ctx context.Context, ids []locality.ID) (settling [
 		}
 		states, err := c.source.States(ctx, ids, nil)
 		if err != nil {
-			return nil, fmt.Errorf("read what %d ids lead to: %w", len(ids), err)
+			return nil, fmt.Errorf("read the state of %d ids: %w", len(ids), err)
 		}
 		docs, settling := due(held, states)
 		written, err := c.write(ctx, docs)

@@ -16,9 +16,9 @@ func (f *Fill) check(installation string) error {
 	case f.Name == "":
 		return nil
 	case f.Installation != installation:
-		return fmt.Errorf("%w: that of the cell map %s, and this one is %s: name another collection", ErrForeign, f.Installation, installation)
+		return fmt.Errorf("%w: it belongs to the cell map %s, this one is %s: name another collection", ErrForeign, f.Installation, installation)
 	case f.Format > Format:
-		return fmt.Errorf("%w: in form %d, and this one knows %d", ErrFormat, f.Format, Format)
+		return fmt.Errorf("%w: format %d, this release reads up to %d", ErrFormat, f.Format, Format)
 	}
 	return nil
 }
@@ -27,7 +27,7 @@ func (f *Fill) check(installation string) error {
 func (c *copier) fillOf(ctx context.Context, installation string) (Fill, error) {
 	f, err := c.target.Fill(ctx)
 	if err != nil {
-		return f, fmt.Errorf("read what the mirror began with: %w", err)
+		return f, fmt.Errorf("read the identity of the mirror: %w", err)
 	}
 	return f, f.check(installation)
 }
@@ -43,7 +43,7 @@ func (w *worker) load(ctx context.Context) error {
 	}
 	controls, err := w.target.Controls(ctx)
 	if err != nil {
-		return fmt.Errorf("read how far the mirror is: %w", err)
+		return fmt.Errorf("read the position of the mirror: %w", err)
 	}
 	w.control, w.loaded = Control{}, true
 	if i := slices.IndexFunc(controls, func(c Control) bool { return c.Cell == w.cell }); i >= 0 {
@@ -65,7 +65,7 @@ func (w *worker) begin(ctx context.Context, was Fill) (Fill, error) {
 	ok, err := w.target.PutFill(ctx, was, is)
 	switch {
 	case err != nil:
-		return was, fmt.Errorf("write what the mirror begins with: %w", err)
+		return was, fmt.Errorf("write the identity of the mirror: %w", err)
 	case ok:
 		return is, nil
 	}
@@ -79,7 +79,7 @@ func (w *worker) save(ctx context.Context, c Control) error {
 	ok, err := w.target.PutControl(ctx, w.control, c)
 	if err != nil {
 		w.loaded = false
-		return fmt.Errorf("write how far the mirror of cell %v is: %w", w.cell, err)
+		return fmt.Errorf("write the position of the mirror of cell %v: %w", w.cell, err)
 	}
 	if w.loaded = ok; ok {
 		w.control = c

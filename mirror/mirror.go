@@ -110,7 +110,7 @@ func New(source Source, target Target, opts *Options) *Mirror {
 func (m *Mirror) Run(ctx context.Context) error {
 	installation, cells, err := m.source.Installation(ctx)
 	if err != nil {
-		return ended(ctx, fmt.Errorf("ask the installation for its cells: %w", err))
+		return ended(ctx, fmt.Errorf("read the cell map: %w", err))
 	}
 	if !m.opts.Once {
 		return ended(ctx, m.followAll(ctx, installation, cells))

@@ -65,7 +65,7 @@ func first(sides []*side) (lowest *State, err error) {
 func sidesOf(ctx context.Context, source Source) (sides []*side, err error) {
 	_, cells, err := source.Installation(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("ask the installation for its cells: %w", err)
+		return nil, fmt.Errorf("read the cell map: %w", err)
 	}
 	for _, id := range cells {
 		sides = append(sides, newSide(func(after locality.ID) ([]State, error) {

@@ -66,13 +66,13 @@ func StandingOf(ctx context.Context, source Source, target Target) ([]Standing, 
 	installation, cells, err1 := source.Installation(ctx)
 	tail, err2 := source.Tail(ctx)
 	if err := cmp.Or(err1, err2); err != nil {
-		return nil, fmt.Errorf("ask the installation where it is: %w", err)
+		return nil, fmt.Errorf("read the ends of the logs: %w", err)
 	}
 	c := copier{source, target}
 	fill, err1 := c.fillOf(ctx, installation)
 	controls, err2 := target.Controls(ctx)
 	if err := cmp.Or(err1, err2); err != nil {
-		return nil, fmt.Errorf("read how far the mirror is: %w", err)
+		return nil, fmt.Errorf("read the position of the mirror: %w", err)
 	}
 	list := make([]Standing, len(cells))
 	for i, id := range cells {

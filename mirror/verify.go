@@ -217,7 +217,7 @@ func (v *verifying) look(ctx context.Context, ids []locality.ID) (found []Differ
 		}
 		states, err := v.source.States(ctx, part, nil)
 		if err != nil {
-			return nil, fmt.Errorf("read what %d ids lead to: %w", len(part), err)
+			return nil, fmt.Errorf("read the state of %d ids: %w", len(part), err)
 		}
 		there := make(map[locality.ID]*State, len(docs))
 		for i := range docs {

@@ -50,9 +50,9 @@ func Check(schema *match.Schema, now time.Time, p Input) []problem.Problem {
 	if !p.Observed.IsZero() {
 		switch {
 		case p.Observed.Before(time.Unix(0, 0)):
-			problems = append(problems, problem.New("/observed_at", "invalid", "the time of an observation lies before 1970"))
+			problems = append(problems, problem.New("/observed_at", "invalid", "observed_at is before 1970"))
 		case p.Observed.After(now.Add(maxAhead)):
-			problems = append(problems, problem.New("/observed_at", "in_future", "the time of an observation lies in the future"))
+			problems = append(problems, problem.New("/observed_at", "in_future", "observed_at is in the future"))
 		}
 	}
 	attributes, size := Sent(p.Attributes), 0

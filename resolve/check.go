@@ -64,7 +64,7 @@ const (
 )
 
 // ErrBusy means that rows could not be compared because their inputs were changing all the time.
-var ErrBusy = problem.Class(problem.ErrUnavailable, "resolve: rows were written all the time while they were compared")
+var ErrBusy = problem.Class(problem.ErrUnavailable, "resolve: rows changed during each comparison")
 
 // checker compares stored rows with those derived from the records.
 type checker struct {

@@ -129,7 +129,7 @@ func (c *checker) waiting(ctx context.Context) (waiting, error) {
 			all[p] = entry{id, e.Version, e.Decided}
 		}
 		if len(all) > besideMost {
-			return nil, fmt.Errorf("%w: more than %d records are not worked off; check when they are", ErrBusy, besideMost)
+			return nil, fmt.Errorf("%w: more than %d records are not resolved yet; check again later", ErrBusy, besideMost)
 		}
 	}
 	c.mu.Lock()
@@ -201,7 +201,7 @@ func (c *checker) staysBeside(ctx context.Context, id cell.ID) error {
 	for _, p := range slices.Sorted(maps.Keys(w)) {
 		if c.abandoned[p] == w[p] {
 			c.report(Difference{
-				What: "redo", Cell: id, ID: p.String(), Stored: "waits to be worked off, and no process does that", Want: "no entry",
+				What: "redo", Cell: id, ID: p.String(), Stored: "is not resolved, and no process resolves it", Want: "no entry",
 				Advice: "start a server, or locus check --repair",
 			})
 		}

@@ -25,7 +25,7 @@ func (v *checks) lookDecisions(ctx context.Context, rows [][]any) error {
 		}
 		i := slices.IndexFunc(all, func(d entity.Decision) bool { return d.Topic() == row[1] })
 		if err != nil || i < 0 || all[i].A != p || all[i].At.UnixMilli() != row[2] {
-			v.suspect(row[:2], "decision", id, "what it says is not what it stands under", "a decision", p).Advice = "decide it again"
+			v.suspect(row[:2], "decision", id, "its content does not match its key", "a decision", p).Advice = "repeat the decision"
 			continue
 		}
 		d := all[i]
@@ -33,7 +33,7 @@ func (v *checks) lookDecisions(ctx context.Context, rows [][]any) error {
 			continue
 		}
 		if _, err := v.home(d.B); err != nil {
-			v.suspect(row[:2], "decision", id, "about "+d.B.String(), "a record of some cell", p).Advice = "decide it again"
+			v.suspect(row[:2], "decision", id, "about "+d.B.String(), "a record of some cell", p).Advice = "repeat the decision"
 			continue
 		}
 		others, err := v.decisionsOf(ctx, d.B)

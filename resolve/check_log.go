@@ -209,7 +209,7 @@ func (c *checker) count(ctx context.Context, id cell.ID, tx storage.Tx, repair b
 	if turns := row[0][8].(int64); turns != counts.Merges+counts.Splits {
 		differs = append(differs, Difference{
 			What: "total", Cell: id, ID: "merges and splits", Stored: fmt.Sprintf("%d and %d, together %d", counts.Merges, counts.Splits, turns),
-			Want: "numbers that add up", Advice: "they are only shown: compare with a backup of the cell, and set turns to their sum",
+			Want: "numbers that add up", Advice: "they are only displayed: compare with a backup of the cell, and set turns to their sum",
 		})
 	}
 	seq, trimmed := row[0][2].(int64), row[0][3].(int64)
@@ -266,7 +266,7 @@ func (c *checker) stays(ctx context.Context, id cell.ID) error {
 		if trouble := c.redoLog.lastTrouble(); trouble != nil {
 			why = trouble.Error()
 		}
-		c.report(Difference{What: "redo", Cell: id, ID: p.String(), Stored: "cannot be worked off: " + why, Want: "no entry"})
+		c.report(Difference{What: "redo", Cell: id, ID: p.String(), Stored: "cannot be resolved: " + why, Want: "no entry"})
 	}
 	return nil
 }

@@ -82,7 +82,7 @@ func (c *checker) repair(ctx context.Context, found []suspect) error {
 		f := &found[i]
 		if c.follows(f) {
 			if f.Advice == "" {
-				f.Advice = "it is not repaired from a record that is damaged itself: see that one"
+				f.Advice = "it cannot be repaired from a damaged record: see that record"
 			}
 			continue
 		}

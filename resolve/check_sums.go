@@ -19,24 +19,24 @@ const skipped = 1 << 20
 // adviceOf is the advice for a row with a wrong checksum, by table.
 var adviceOf = map[string]string{
 	"record":            "put the record again from its source, erase it first if that is stale, or restore the row from a backup of the cell",
-	"decision":          "decide it again, or restore the row from a backup of the cell",
+	"decision":          "repeat the decision, or restore the row from a backup of the cell",
 	"change":            "readers of the log begin again; run locus rollup verify",
 	"definition":        "define the kind again, or restore the row from a backup of the cell",
 	"rollup":            "define the rollup again, or restore the row from a backup of the cell",
 	"rollup_generation": "run locus rollup rebuild",
-	"counter_key":       "a batch of this key that comes again may count twice, or be refused; the row goes by itself within days",
-	"counter_producer":  "the next batch of this client may count twice, or be refused; the row is written with each",
-	"audit":             "it is not what was written: compare with an export of the log, or with a backup of the cell",
+	"counter_key":       "a repeated batch with this key may count twice, or be refused; the row is deleted within days",
+	"counter_producer":  "the next batch of this client may count twice, or be refused; each batch rewrites the row",
+	"audit":             "it was changed: compare with an export of the log, or with a backup of the cell",
 	"posting_chunk":     adviceMend,
 	"posting_state":     adviceMend,
 	"locus_cell":        "restore the row from a backup of the cell, and set its sum to that of the stored values, which locus check prints",
 	"locus_map":         "see locus cell list; a growth, or a restart, writes it again",
-	"locus_filter":      "delete the row: the cell is asked itself until the filter is made again at the next growth",
-	"locus_witness":     "it is written again as soon as that cell is written to",
-	"locus_lease":       "it is written again by the next process that takes the lease",
+	"locus_filter":      "delete the row: lookups read the cell until the next growth builds the filter again",
+	"locus_witness":     "the next write to that cell writes it again",
+	"locus_lease":       "the next process that takes the lease writes it again",
 }
 
-const adviceMend = "run locus check --repair: it leaves out the row, and posts again the records whose postings were in it"
+const adviceMend = "run locus check --repair: it drops the row and writes the postings of its records again"
 
 // sums compares the rows of a cell with their checksums and looks for gaps in the log, which a checksum
 // cannot detect.

@@ -85,7 +85,7 @@ func (r *Resolver) holder() (lease.Lease, bool) {
 }
 
 // errReplaced ends a forwarded call to a process that does not answer.
-var errReplaced = errors.New("the process that held the lease does not answer, and another one has taken the lease over")
+var errReplaced = errors.New("the lease holder does not answer, and another process took over the lease")
 
 // whileNotReplaced returns a context that ends with errReplaced when another process has taken the lease from a silent
 // holder. Rest looks at the lease, and takes it over.

@@ -94,7 +94,7 @@ func (p *partial) follow(next, from []entity.PUID, edges []derived.Edge) []entit
 func (p *partial) number(entries []loadEntry) error {
 	l := p.loader
 	if len(p.of) > math.MaxUint32-1 {
-		return fmt.Errorf("%w: it meets more than %d records", ErrLoad, uint32(math.MaxUint32-1))
+		return fmt.Errorf("%w: more than %d records share its blocking keys", ErrLoad, uint32(math.MaxUint32-1))
 	}
 	l.puids = slices.Sorted(maps.Keys(p.of))
 	n := len(l.puids)

@@ -100,7 +100,7 @@ func (r *Resolver) highest(ctx context.Context) (highest int64, err error) {
 func counted(was, is *match.Schema) error {
 	for _, a := range was.Attributes {
 		if b, _ := is.Attribute(a.Name); a.Many != b.Many {
-			return fmt.Errorf("%w: attribute %s has one value or many for ever; give another one a new name", ErrRules, a.Name)
+			return fmt.Errorf("%w: attribute %s cannot change between one value and many; use a new name", ErrRules, a.Name)
 		}
 	}
 	return nil

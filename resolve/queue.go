@@ -87,7 +87,7 @@ func (c *call) leave(reason error) ([]Result, error) {
 	for i, r := range c.known {
 		switch {
 		case r == nil:
-			results[i].Err = fmt.Errorf("%w: the write had begun when its caller's time was over: %s", cell.ErrCommitUnknown, reason.Error())
+			results[i].Err = fmt.Errorf("%w: the caller's deadline passed while the records were being written: %s", cell.ErrCommitUnknown, reason.Error())
 		default:
 			results[i] = *r
 			results[i].Pending = r.Err == nil && r.Outcome != Unchanged && r.Outcome != Stale

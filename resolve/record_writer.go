@@ -46,7 +46,7 @@ type recordWriter struct {
 func (p *recordWriter) run(ctx context.Context, tx storage.Tx) error {
 	if err := tx.Require(ctx, func(head cell.Head) error {
 		if version := p.Rules().Version; head.Rules != version {
-			return fmt.Errorf("%w: the cell has version %d, this process works by %d", errOldRules, head.Rules, version)
+			return fmt.Errorf("%w: the cell has version %d, this process has %d", errOldRules, head.Rules, version)
 		}
 		return nil
 	}); err != nil {

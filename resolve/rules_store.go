@@ -17,7 +17,7 @@ import (
 )
 
 // ErrFormat means that the rules of an installation were written by a newer Locus or are damaged.
-var ErrFormat = problem.Class(problem.ErrUnavailable, "resolve: rules that this Locus cannot read")
+var ErrFormat = problem.Class(problem.ErrUnavailable, "resolve: rules of a newer release of Locus")
 
 const (
 	rulesKey    = "rules"      // definition that holds the rules

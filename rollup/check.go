@@ -77,7 +77,7 @@ func (d Definition) problems(kind *Kind) []Problem {
 	c.conditions()
 	c.measures()
 	if text, err := json.Marshal(d); err != nil || len(text) > maxText {
-		c.fail("/rollup", "as JSON the definition has %d bytes, %d are allowed", len(text), maxText)
+		c.fail("/rollup", "as JSON the definition has %d bytes, at most %d are allowed", len(text), maxText)
 	}
 	return c.found
 }
@@ -116,7 +116,7 @@ func (c *checking) groups() {
 	for i, name := range c.Group {
 		c.attribute("/group", name)
 		if slices.Contains(c.Group[:i], name) {
-			c.fail("/group", "attribute %s stands there twice", name)
+			c.fail("/group", "attribute %s is given twice", name)
 		}
 	}
 	if c.Dimension != "" {
@@ -124,14 +124,14 @@ func (c *checking) groups() {
 			c.fail("/dimension", "attribute %s has many values; a dimension divides a group, so it has one", c.Dimension)
 		}
 		if slices.Contains(c.Group, c.Dimension) {
-			c.fail("/dimension", "attribute %s makes the groups already", c.Dimension)
+			c.fail("/dimension", "attribute %s is already a grouping attribute", c.Dimension)
 		}
 	}
 }
 
 func (c *checking) conditions() {
 	if len(c.Where) > maxConditions {
-		c.fail("/where", "%d conditions are allowed, these are %d", maxConditions, len(c.Where))
+		c.fail("/where", "at most %d conditions, not %d", maxConditions, len(c.Where))
 	}
 	for i, w := range c.Where {
 		at := problem.Pointer("where", w.Attribute)
@@ -152,7 +152,7 @@ func (c *checking) conditions() {
 			c.fail(at, "a value is not UTF-8")
 		}
 		if len(w.Values) > maxValues {
-			c.fail(at, "%d values are allowed, these are %d", maxValues, len(w.Values))
+			c.fail(at, "at most %d values, not %d", maxValues, len(w.Values))
 		}
 		for _, limit := range []string{w.Min, w.Max} {
 			if _, ok := parseBound(limit); limit != "" && !ok {
@@ -169,7 +169,7 @@ func (c *checking) conditions() {
 
 func (c *checking) measures() {
 	if len(c.Measures) > maxMeasures {
-		c.fail("/measures", "%d are allowed, these are %d", maxMeasures, len(c.Measures))
+		c.fail("/measures", "at most %d, not %d", maxMeasures, len(c.Measures))
 	}
 	for i, m := range c.Measures {
 		at := problem.Pointer("measures", m.Name)
@@ -177,7 +177,7 @@ func (c *checking) measures() {
 			c.fail(at, "want a name of a-z, 0-9 and _, at most 64, that begins with a letter")
 		}
 		if slices.ContainsFunc(c.Measures[:i], func(n Measure) bool { return n.Name == m.Name }) {
-			c.fail(at, "the measure stands there twice")
+			c.fail(at, "the measure is given twice")
 		}
 		if !m.Func.known() {
 			c.fail(at, "want count, or sum, avg, min, max, top or distinct with an attribute")

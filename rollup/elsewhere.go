@@ -33,9 +33,9 @@ type Elsewhere interface {
 func (db Database) elsewhere(g *Generation) (Elsewhere, error) {
 	switch {
 	case db.Elsewhere == nil:
-		return nil, fmt.Errorf("%w: rollup %s has them in MongoDB: start it with --mongodb", ErrNoDocuments, g.Definition.Name)
+		return nil, fmt.Errorf("%w: groups of rollup %s: start the process with --mongodb", ErrNoDocuments, g.Definition.Name)
 	case db.Elsewhere.StoreID() != g.StoreID:
-		return nil, fmt.Errorf("%w: rollup %s has them in another MongoDB database than the one that it was given: give it that one, or rebuild the rollup",
+		return nil, fmt.Errorf("%w: groups of rollup %s are in another MongoDB database than that of --mongodb: give that one, or rebuild the rollup",
 			ErrNoDocuments, g.Definition.Name)
 	}
 	return db.Elsewhere, nil

@@ -126,7 +126,7 @@ func condition(v definition.Value, attribute string) Condition {
 	}
 	words := v.Names()
 	if len(words) > 1 && slices.ContainsFunc(words, func(word string) bool { return word == "not" || word == "exists" }) {
-		v.Fail("not and exists stand alone; conditions on other attributes are fields of their own")
+		v.Fail("not and exists cannot be combined; give other attributes fields of their own")
 	}
 	v.Fields("min, max, exists and not", func(word string, v definition.Value) bool {
 		switch word {
@@ -139,7 +139,7 @@ func condition(v definition.Value, attribute string) Condition {
 			c.Absent = !c.Exists
 		case "not":
 			if c = condition(v, attribute); c.Not {
-				v.Fail("not stands around a condition, once")
+				v.Fail("not takes one condition, and cannot be nested")
 			}
 			c.Not = true
 		default:

@@ -237,7 +237,7 @@ func (w *simWorld) commit(tx *simTx) {
 		if g.State == rollup.Following && !w.at.wanted.Contain(g.Definition.Images()) {
 			w.fail("generation %d follows changes without images", number)
 		}
-		if g.State == rollup.Failed && !strings.Contains(g.Reason, "past a limit") {
+		if g.State == rollup.Failed && !strings.Contains(g.Reason, "limit exceeded") {
 			w.fail("generation %d failed: %s", number, g.Reason)
 		}
 		if tx.touched[number] && (g.State == rollup.Following || g.State == rollup.Failed && g.Watermark >= 0) {

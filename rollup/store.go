@@ -159,11 +159,11 @@ var (
 	// ErrBuilding means that the rollup is defined but its first generation is still being built.
 	ErrBuilding = problem.Class(problem.ErrUnavailable, "rollup: being built")
 	// ErrBehind means that the rollup did not reach the requested watermark in time.
-	ErrBehind = problem.Class(problem.ErrUnavailable, "rollup: behind the watermark asked for")
+	ErrBehind = problem.Class(problem.ErrUnavailable, "rollup: behind the requested watermark")
 	// ErrGone means that a cell no longer has the generation, or not yet: look up again which one serves.
 	ErrGone = problem.Class(problem.ErrUnavailable, "rollup: no such generation in the cell")
 	// ErrLimit means that a rollup has too many groups, or a group too many dimension values.
-	ErrLimit = problem.Class(problem.ErrConflict, "rollup: past a limit")
+	ErrLimit = problem.Class(problem.ErrConflict, "rollup: limit exceeded")
 	// ErrNoDocuments means that the groups are in documents to which this process has no access.
-	ErrNoDocuments = problem.Class(problem.ErrUnavailable, "rollup: the groups are in documents that this process does not have")
+	ErrNoDocuments = problem.Class(problem.ErrUnavailable, "rollup: the groups are in a MongoDB database that this process has not opened")
 )

@@ -70,7 +70,7 @@ func (h *Handle) room(ctx context.Context, tx rollup.Tx, name string) error {
 		}
 	}
 	if live >= h.engine.MaxRollups {
-		return problem.Invalid("/name", "invalid", "there are %d rollups, and each makes every write slower: drop one, or raise the limit with locus serve --max-rollups", live)
+		return problem.Invalid("/name", "invalid", "there are %d rollups, the maximum, and each makes writes slower: drop one, or raise the limit with locus serve --max-rollups", live)
 	}
 	return nil
 }

@@ -111,7 +111,7 @@ func (f *following) run(ctx context.Context) {
 			f.trim(ctx)
 		}
 		if err != nil && !failed && ctx.Err() == nil {
-			f.engine.Logger.Warn("the catalogue of rollups cannot be read", "err", err)
+			f.engine.Logger.Warn("rollup catalogue unreadable", "err", err)
 		}
 		failed = err != nil
 		engine.Sleep(ctx, wait, f.wake)
@@ -147,7 +147,7 @@ func (f *following) cutOver(ctx context.Context) (waiting bool) {
 		}
 		done, err := f.cutOverOne(ctx, r)
 		if err != nil && ctx.Err() == nil && !errors.Is(err, cell.ErrUnavailable) {
-			f.engine.Logger.Warn("a rollup cannot take its place", "rollup", r.Name, "generation", r.Next.Generation, "err", err)
+			f.engine.Logger.Warn("rollup cut-over failed, retrying", "rollup", r.Name, "generation", r.Next.Generation, "err", err)
 		}
 		served = served || done
 		waiting = waiting || !done
@@ -219,7 +219,7 @@ func (f *following) trim(ctx context.Context) {
 	f.trimmed = now
 	holds, err := f.holds(ctx)
 	if err != nil {
-		f.engine.Logger.Debug("the logs are not trimmed", "err", err)
+		f.engine.Logger.Debug("log trimming skipped", "err", err)
 		return
 	}
 	before := now.Add(-f.retention)
@@ -229,7 +229,7 @@ func (f *following) trim(ctx context.Context) {
 				n, err = rollup.Trim(ctx, tx, before, holds[id], trimmed)
 				return err
 			}); err != nil {
-				f.engine.Logger.Debug("the log cannot be trimmed", "cell", id, "err", err)
+				f.engine.Logger.Debug("log trimming failed", "cell", id, "err", err)
 				break
 			}
 		}

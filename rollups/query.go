@@ -92,7 +92,7 @@ func (h *Handle) serving(ctx, deadline context.Context, name string) (*rollup.Ve
 			return r.Serving, nil
 		case err == nil:
 			if waitABit(deadline) != nil {
-				return nil, fmt.Errorf("rollup %s: %w: ask how far it is", name, rollup.ErrBuilding)
+				return nil, fmt.Errorf("rollup %s: %w: see its state", name, rollup.ErrBuilding)
 			}
 		}
 	}
@@ -243,7 +243,7 @@ func (r *reading) part(ctx context.Context, id cell.ID, q rollup.Query) (*rollup
 		case at.State == rollup.Failed:
 			return nil, fmt.Errorf("%w: it is stalled at %d: %s", rollup.ErrBehind, at.Watermark, at.Reason)
 		}
-		if err := r.wait(fmt.Errorf("%w: it is at %d, and the watermark asked for is %d", rollup.ErrBehind, at.Watermark, least)); err != nil {
+		if err := r.wait(fmt.Errorf("%w: it is at %d, the requested watermark at %d", rollup.ErrBehind, at.Watermark, least)); err != nil {
 			return nil, err
 		}
 	}

@@ -76,7 +76,7 @@ func (h *Handle) verifyCell(ctx context.Context, id cell.ID, generation int64, n
 		return nil, err
 	}
 	if v.Differs > 0 {
-		h.engine.Logger.Error("a rollup differs from its recomputation", "cell", id, "generation", generation, "rows", v.Differs)
+		h.engine.Logger.Error("rollup differs from its recomputation", "cell", id, "generation", generation, "rows", v.Differs)
 		return v, nil
 	}
 	if !note {

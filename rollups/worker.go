@@ -140,17 +140,17 @@ func (w *worker) report(ctx context.Context, p rollup.Progress, err error) {
 	w.other.Store(&other)
 	w.held.Store(p.Held)
 	if err != nil && !w.failed && ctx.Err() == nil {
-		w.engine.Logger.Warn("rollups of a cell are stalled", "cell", w.id, "err", err)
+		w.engine.Logger.Warn("rollup follower stalled", "cell", w.id, "err", err)
 	}
 	if err == nil && w.failed {
-		w.engine.Logger.Info("the rollups of a cell go on", "cell", w.id)
+		w.engine.Logger.Info("rollup follower resumed", "cell", w.id)
 	}
 	w.failed = err != nil
 	if p.Apart != nil && !w.apart && ctx.Err() == nil {
-		w.engine.Logger.Warn("rollups of a cell with groups in documents are stalled", "cell", w.id, "err", p.Apart)
+		w.engine.Logger.Warn("rollup follower of groups in MongoDB stalled", "cell", w.id, "err", p.Apart)
 	}
 	if p.Apart == nil && w.apart && p.Held && err == nil {
-		w.engine.Logger.Info("rollups of a cell that have their groups in documents go on", "cell", w.id)
+		w.engine.Logger.Info("rollup follower of groups in MongoDB resumed", "cell", w.id)
 	}
 	if err == nil && p.Held {
 		w.apart = p.Apart != nil
@@ -201,9 +201,9 @@ func (w *worker) chore(ctx context.Context, p rollup.Progress) {
 func (w *worker) noteChore(ctx context.Context, generation int64, done string, begun time.Time, err error) {
 	switch {
 	case err == nil:
-		w.engine.Logger.Debug("generation of a rollup", "what", done, "cell", w.id, "generation", generation, "ms", w.engine.Now().Sub(begun).Milliseconds())
+		w.engine.Logger.Debug("rollup generation", "what", done, "cell", w.id, "generation", generation, "ms", w.engine.Now().Sub(begun).Milliseconds())
 	case ctx.Err() == nil && !errors.Is(err, lease.ErrLost):
-		w.engine.Logger.Warn("a generation of a rollup is not done", "what", done, "cell", w.id, "generation", generation, "err", err)
+		w.engine.Logger.Warn("rollup generation failed, retrying", "what", done, "cell", w.id, "generation", generation, "err", err)
 		engine.Sleep(ctx, followElse, nil)
 	}
 }

@@ -69,7 +69,7 @@ func ParseURL(text string) (u *url.URL, d Driver, err error) {
 		return nil, d, errors.New("want a URL such as https://crm.example/locus or postgres://USER@HOST/DATABASE?table=NAME")
 	}
 	if _, has := u.User.Password(); has {
-		return nil, d, errors.New("the URL has a password, and definitions are stored and shown: leave it out, and name a variable of the servers that has it")
+		return nil, d, errors.New("the URL has a password, but definitions are stored and shown: leave it out, and name an environment variable of the servers with it")
 	}
 	driversMu.Lock()
 	defer driversMu.Unlock()

@@ -83,11 +83,11 @@ func newFeed(source mirror.Source, target Sink, store Store, lanes, batch int, k
 func (f *feed) start(ctx context.Context, lease int64) error {
 	installation, cells, err := f.source.Installation(ctx)
 	if err != nil {
-		return fmt.Errorf("ask the installation for its cells: %w", err)
+		return fmt.Errorf("read the cell map: %w", err)
 	}
 	p, err := f.store.Load(ctx)
 	if err != nil {
-		return fmt.Errorf("read how far the sink is: %w", err)
+		return fmt.Errorf("read the position of the sink: %w", err)
 	}
 	at, err := f.target.Position(ctx)
 	switch {
@@ -97,7 +97,7 @@ func (f *feed) start(ctx context.Context, lease int64) error {
 	case errors.Is(err, ErrNoPosition):
 		at = p.Position
 	default:
-		return fmt.Errorf("ask the target how far it is: %w", err)
+		return fmt.Errorf("read the position in the target: %w", err)
 	}
 	f.installation, f.lease, f.token, f.progress, f.began = installation, lease, Token(f.above, p.Era, lease), p, p
 	for _, l := range p.Dead {
@@ -108,7 +108,7 @@ func (f *feed) start(ctx context.Context, lease int64) error {
 			return err
 		}
 	} else if at.Installation != installation {
-		return fmt.Errorf("%w: that of the cell map %s, and this one is %s: give the sink another target, or take this one over with locus sink adopt", ErrForeign, at.Installation, installation)
+		return fmt.Errorf("%w: it belongs to the cell map %s, this one is %s: give the sink another target, or take this one over with locus sink adopt", ErrForeign, at.Installation, installation)
 	} else {
 		f.resume(at)
 	}

@@ -150,7 +150,7 @@ func (f *feed) prepare(ctx context.Context, d *delivery) error {
 		part := missing[:min(len(missing), mirror.MostStates)]
 		states, err := f.source.States(ctx, part, nil)
 		if err != nil {
-			return fmt.Errorf("read what %d ids lead to: %w", len(part), err)
+			return fmt.Errorf("read the state of %d ids: %w", len(part), err)
 		}
 		for i := range states {
 			if it := byID[states[i].ID]; it != nil {

@@ -33,7 +33,7 @@ func (r *Runner) read(ctx context.Context, f *feed, lanes []chan struct{}, room 
 			err = errors.Join(err, r.readDue(ctx, f, nil))
 		}
 		if err != nil && !failed && ctx.Err() == nil {
-			r.opts.Logger.Warn("a sink cannot read all cells", "sink", r.opts.Name, "err", err)
+			r.opts.Logger.Warn("sink read failed in some cells", "sink", r.opts.Name, "err", err)
 		}
 		failed = err != nil
 		f.settle()
@@ -83,7 +83,7 @@ func (r *Runner) deliver(ctx context.Context, f *feed, lane int, ready, room cha
 			tried, err := r.attempt(ctx, f, d, tries)
 			if err == nil {
 				if b.succeeded() && tries > 1 {
-					r.opts.Logger.Info("a sink goes on", "sink", r.opts.Name)
+					r.opts.Logger.Info("sink delivery resumed", "sink", r.opts.Name)
 				}
 				wake(room)
 				break
@@ -103,7 +103,7 @@ func (r *Runner) deliver(ctx context.Context, f *feed, lane int, ready, room cha
 				return err
 			}
 			if b.failures.Add(1) == 1 {
-				r.opts.Logger.WarnContext(tried, "a sink cannot deliver", "sink", r.opts.Name, "err", err)
+				r.opts.Logger.WarnContext(tried, "sink delivery failed", "sink", r.opts.Name, "err", err)
 			}
 			b.wait(ctx, tries, len(f.lanes))
 		}

@@ -40,7 +40,7 @@ type recording struct {
 // StartOfChanges returns the position of a sink of changes that begins now: it delivers every change from here on.
 func StartOfChanges(ctx context.Context, source mirror.Source, now time.Time) (at Position, err error) {
 	if at.Installation, _, err = source.Installation(ctx); err != nil {
-		return Position{}, fmt.Errorf("ask the installation for its cells: %w", err)
+		return Position{}, fmt.Errorf("read the cell map: %w", err)
 	}
 	tail, err := source.Tail(ctx)
 	if err != nil {
@@ -96,7 +96,7 @@ func (r *Runner) record(ctx context.Context, token int64) error {
 			return saved
 		case err != nil:
 			if tries++; tries == 1 {
-				r.opts.Logger.Warn("a sink cannot deliver", "sink", r.opts.Name, "err", err)
+				r.opts.Logger.Warn("sink delivery failed", "sink", r.opts.Name, "err", err)
 			}
 			rest(ctx, jitter(min(firstPause<<min(tries-1, 20), r.opts.Patience)), nil)
 		case worked:
@@ -113,10 +113,10 @@ func (r *Runner) record(ctx context.Context, token int64) error {
 func (c *recording) start(ctx context.Context) error {
 	p, err := c.store.Load(ctx)
 	if err != nil {
-		return fmt.Errorf("read how far the sink is: %w", err)
+		return fmt.Errorf("read the position of the sink: %w", err)
 	}
 	if p.Position.Installation == "" {
-		return fmt.Errorf("%w: its position was lost with the backup that was restored: resume it to go on with the next change", ErrStop)
+		return fmt.Errorf("%w: its position is from before a restored backup: resume it to continue with the next change", ErrStop)
 	}
 	p.Position.Cells = maps.Clone(p.Position.Cells)
 	c.progress, c.began, c.dirty = p, p, true
@@ -128,7 +128,7 @@ func (c *recording) start(ctx context.Context) error {
 func (c *recording) round(ctx context.Context) (worked bool, err error) {
 	_, cells, err := c.source.Installation(ctx)
 	if err != nil {
-		return false, fmt.Errorf("ask the installation for its cells: %w", err)
+		return false, fmt.Errorf("read the cell map: %w", err)
 	}
 	var g errgroup.Group
 	g.SetLimit(abreast)
@@ -160,7 +160,7 @@ func (c *recording) page(ctx context.Context, id cell.ID) (worked bool, err erro
 	if errors.Is(err, changelog.ErrTrimmed) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.gap = fmt.Errorf("%w: changes of cell %v after %d left the log before they were delivered: resume it to go on after them", ErrStop, id, at.At)
+		c.gap = fmt.Errorf("%w: changes of cell %v after %d were trimmed before they were delivered: resume it to continue after them", ErrStop, id, at.At)
 		return false, c.gap
 	}
 	if err != nil {
@@ -206,7 +206,7 @@ func (c *recording) save(ctx context.Context) error {
 	p.Saved = now
 	p.Position.Cells = maps.Clone(p.Position.Cells)
 	if _, err := c.store.Save(ctx, c.token, p); err != nil { // there are no dead letters to ask for
-		return fmt.Errorf("write how far the sink is: %w", err)
+		return fmt.Errorf("write the position of the sink: %w", err)
 	}
 	c.progress.Saved, c.dirty = now, false
 	return nil

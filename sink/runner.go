@@ -133,7 +133,7 @@ func (r *Runner) Run(ctx context.Context) error {
 			rest(ctx, saveEvery, nil)
 		default:
 			if !failed {
-				r.opts.Logger.Warn("a sink cannot run", "sink", r.opts.Name, "err", err)
+				r.opts.Logger.Warn("sink failed to start", "sink", r.opts.Name, "err", err)
 			}
 			failed = true
 			rest(ctx, jitter(pause), nil)
@@ -204,7 +204,7 @@ func (r *Runner) run(ctx context.Context, token int64) error {
 	}
 	r.feed.Store(f)
 	r.due.Store(nil)
-	r.opts.Logger.Debug("sink runs", "sink", r.opts.Name, "token", f.token)
+	r.opts.Logger.Debug("sink started", "sink", r.opts.Name, "token", f.token)
 	g, ctx := errgroup.WithContext(ctx)
 	b := &backoff{patience: r.opts.Patience, recovered: make(chan struct{})}
 	lanes := make([]chan struct{}, r.opts.Lanes)

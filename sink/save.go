@@ -35,7 +35,7 @@ func (f *feed) save(ctx context.Context) error {
 	defer f.mu.Unlock()
 	if err != nil {
 		f.dirty = true
-		return fmt.Errorf("write how far the sink is: %w", err)
+		return fmt.Errorf("write the position of the sink: %w", err)
 	}
 	f.progress.Saved = p.Saved
 	for _, r := range asked {

@@ -36,7 +36,7 @@ var (
 	// ErrNoPosition means that the target stores no positions.
 	ErrNoPosition = errors.New("sink: the target stores no positions")
 	// ErrFenced means that another owner with a higher token delivers to the target. Nothing was applied.
-	ErrFenced = errors.New("sink: a process with a higher token delivers")
+	ErrFenced = errors.New("sink: fenced: a process with a higher token delivers")
 	// ErrStop means that the sink must be paused until a person has looked at it, for the reason in the text.
 	ErrStop = errors.New("sink: paused")
 	// ErrForeign means that the target has the position of another installation.

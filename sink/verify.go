@@ -97,7 +97,7 @@ func (v *Verifying) ours(ctx context.Context) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("ask the target how far it is: %w", err)
+		return fmt.Errorf("read the position in the target: %w", err)
 	}
 	own, _, err := v.Source.Installation(ctx)
 	if err == nil && at.Installation != "" && at.Installation != own {
@@ -192,7 +192,7 @@ func (v *Verifying) again(ctx context.Context, r *Verification, found []Differen
 	for part := range slices.Chunk(ids, mirror.MostStates) {
 		states, err := v.Source.States(ctx, part, nil)
 		if err != nil {
-			return nil, fmt.Errorf("read what %d ids lead to: %w", len(part), err)
+			return nil, fmt.Errorf("read the state of %d ids: %w", len(part), err)
 		}
 		slices.SortFunc(states, func(a, b mirror.State) int { return a.ID.Compare(b.ID) })
 		for i := range states {

@@ -60,17 +60,17 @@ func (h *Handle) ownerOf(ctx context.Context, d *Definition, rev int64) (install
 	defer cancel()
 	target, err := h.openTarget(ctx, d)
 	if err != nil {
-		return "", 0, fmt.Errorf("%w: the target of %s cannot be asked whose it is: %w", problem.ErrUnavailable, d.Name, err)
+		return "", 0, fmt.Errorf("%w: cannot read the owner of the target of %s: %w", problem.ErrUnavailable, d.Name, err)
 	}
 	defer func() { _ = target.Close() }() // nothing was written
 	at, err := target.Position(ctx)
 	switch {
 	case errors.Is(err, sink.ErrNoPosition) && rev <= 0 && d.Above == 0:
-		return "", 0, problem.Invalid("/rev", "missing", "the target of %s stores no position: give the highest rev that it has", d.Name)
+		return "", 0, problem.Invalid("/rev", "missing", "the target of %s stores no position: give the highest rev in it", d.Name)
 	case errors.Is(err, sink.ErrNoPosition):
 		return "", max(sink.TokenOf(rev), d.Above), nil // a restored sink is above what it had delivered
 	case err != nil:
-		return "", 0, fmt.Errorf("%w: the target of %s cannot be asked whose it is: %w", problem.ErrUnavailable, d.Name, err)
+		return "", 0, fmt.Errorf("%w: cannot read the owner of the target of %s: %w", problem.ErrUnavailable, d.Name, err)
 	case at.Installation == "" || at.Installation == own:
 		return "", 0, fmt.Errorf("%w: the target of %s belongs to no other installation", ErrOwn, d.Name)
 	}

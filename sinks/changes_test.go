@@ -155,7 +155,7 @@ func TestChanges_GapsPause(t *testing.T) {
 	if _, err := db.Sinks().Resume(t.Context(), "gaps"); err != nil {
 		t.Fatal(err)
 	}
-	if s := recorded(t, db, "gaps"); !s.Paused || !strings.Contains(s.Reason, "left the log") {
+	if s := recorded(t, db, "gaps"); !s.Paused || !strings.Contains(s.Reason, "were trimmed before") {
 		t.Fatalf("%+v", s)
 	}
 	from := watermark(t, db)
@@ -182,7 +182,7 @@ func TestChanges_Refused(t *testing.T) {
 	db := open(t, t.TempDir())
 	defer func() { _ = db.Close() }()
 	for want, d := range map[string]sinks.Definition{
-		"keeps states alone":     {To: "memory://x", Feed: sinks.Changes},
+		"takes states only":      {To: "memory://x", Feed: sinks.Changes},
 		"are of all kinds":       {To: "recorder://x", Feed: sinks.Changes, Kind: "place"},
 		"want states or changes": {To: "recorder://x", Feed: "all"},
 	} {

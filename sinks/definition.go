@@ -20,9 +20,9 @@ import (
 // Errors of this package.
 var (
 	// ErrNotFound means that there is no sink of this name.
-	ErrNotFound = problem.Class(problem.ErrNotFound, "locus: there is no such sink")
+	ErrNotFound = problem.Class(problem.ErrNotFound, "locus: no such sink")
 	// ErrOther means that a sink of this name has another target or another kind.
-	ErrOther = problem.Class(problem.ErrConflict, "locus: the sink is another one")
+	ErrOther = problem.Class(problem.ErrConflict, "locus: a different sink with this name exists")
 	// ErrOwn means that the target of a sink belongs to no other installation.
 	ErrOwn = problem.Class(problem.ErrConflict, "locus: there is nothing to adopt")
 )
@@ -109,7 +109,7 @@ func (h *Handle) check(d *Definition) error {
 	case d.Feed != "" && d.Feed != Changes:
 		fail("/feed", "want states or changes")
 	case d.Feed == Changes && driver.Changes == nil:
-		fail("/feed", "this target keeps states alone: changes go to webhooks, topics of Kafka, streams of NATS, tables of PostgreSQL and files")
+		fail("/feed", "this target takes states only; changes can go to webhooks, Kafka topics, NATS streams, PostgreSQL tables and files")
 	case d.Feed == Changes && d.Kind != "":
 		fail("/kind", "changes are of all kinds: leave it out")
 	}

@@ -25,7 +25,7 @@ func manage(h *Handle) *manager {
 	m := &manager{h: h, before: map[string]sink.Stats{}}
 	m.runners = running.Start(running.Options[Definition, *sink.Runner]{
 		List: m.list, Wake: h.wake, New: m.runner, Failed: m.failed,
-		Unread: func(err error) { h.engine.Logger.Warn("the list of sinks cannot be read", "err", err) },
+		Unread: func(err error) { h.engine.Logger.Warn("sink definitions unreadable", "err", err) },
 		Ended: func(name string, r *sink.Runner) {
 			last, before := r.Stats(), m.before[name]
 			m.before[name] = sink.Stats{Delivered: before.Delivered + last.Delivered, Failed: before.Failed + last.Failed}
@@ -48,7 +48,7 @@ func (m *manager) runner(d Definition) *sink.Runner {
 	h := m.h
 	_, driver, err := sink.ParseURL(d.To)
 	if err != nil {
-		h.engine.Logger.Warn("this process cannot run a sink", "sink", d.Name, "err", err)
+		h.engine.Logger.Warn("sink cannot run in this process", "sink", d.Name, "err", err)
 	}
 	var changes func(ctx context.Context) (sink.ChangeSink, error)
 	if d.Feed == Changes {
@@ -110,14 +110,14 @@ func (m *manager) failed(ctx context.Context, w running.Wanted[Definition], why 
 	if errors.Is(why, errChanged) {
 		return
 	}
-	m.h.engine.Logger.Error("a sink is paused", "sink", w.Name, "err", why)
+	m.h.engine.Logger.Error("sink paused", "sink", w.Name, "err", why)
 	if err := m.h.alter(ctx, func(_ storage.Tx, c *catalog) error {
 		if now := c.find(w.Name); now != nil && now.Revision == w.Revision {
 			now.Paused, now.Reason, now.Revision = true, strings.TrimPrefix(why.Error(), sink.ErrStop.Error()+": "), c.Revision
 		}
 		return nil
 	}); err != nil {
-		m.h.engine.Logger.Warn("a sink that cannot go on is not paused", "sink", w.Name, "err", err)
+		m.h.engine.Logger.Warn("failing sink could not be paused", "sink", w.Name, "err", err)
 	}
 }
 

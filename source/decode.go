@@ -71,11 +71,11 @@ func notObject(text []byte) error {
 	text = bytes.TrimSpace(text)
 	switch {
 	case len(text) > 5 && text[0] == 0:
-		return errors.New("it is no JSON: it begins as Avro or Protobuf of a schema registry does; let the connector write JSON (value.converter=org.apache.kafka.connect.json.JsonConverter)")
+		return errors.New("it is not JSON, but looks like Avro or Protobuf of a schema registry: configure the connector to write JSON (value.converter=org.apache.kafka.connect.json.JsonConverter)")
 	case json.Valid(text):
-		return errors.New("it is JSON, but no object")
+		return errors.New("it is JSON, but not an object")
 	default:
-		return fmt.Errorf("it is no JSON: %.40q", text)
+		return fmt.Errorf("it is not JSON: %.40q", text)
 	}
 }
 
@@ -106,7 +106,7 @@ func decodeDebezium(m Message) (row Row, ok bool, err error) {
 		return row, false, nil
 	}
 	if !object(payload) {
-		return row, false, errors.New("its payload is no object")
+		return row, false, errors.New("its payload is not an object")
 	}
 	if column := schema.decimal(); column != "" {
 		return row, false, fmt.Errorf("column %.60q is a decimal in base64: set decimal.handling.mode=string in the connector", column)
@@ -139,7 +139,7 @@ func decodeDebezium(m Message) (row Row, ok bool, err error) {
 		row.Delete = true
 		row.Object, err = deleted(e.Before, m.Key)
 	case "t":
-		return row, false, fmt.Errorf("%w: the table was truncated (op t), and a source deletes single records only: delete the records with locus source delete, or go on without that", ErrStop)
+		return row, false, fmt.Errorf("%w: the table was truncated (op t): delete the records with locus source delete, or resume without deleting them", ErrStop)
 	case "m":
 		return row, false, nil // a logical message of the database
 	default:
@@ -171,7 +171,7 @@ func deleted(before json.RawMessage, key []byte) ([]byte, error) {
 		}
 	}
 	if len(row) == 0 {
-		return nil, errors.New("it deletes a row, and neither before nor the key says which")
+		return nil, errors.New("it deletes a row, but neither before nor the key identifies the row")
 	}
 	return json.Marshal(row)
 }
@@ -194,7 +194,7 @@ func flattened(m Message, all fields) (row Row, ok bool, err error) {
 		row.Time = time.UnixMilli(at)
 	}
 	if text("__op") == "t" {
-		return row, false, fmt.Errorf("%w: the table was truncated (op t), and a source deletes single records only", ErrStop)
+		return row, false, fmt.Errorf("%w: the table was truncated (op t)", ErrStop)
 	}
 	for name := range all {
 		if len(name) > 2 && name[:2] == "__" {

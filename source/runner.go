@@ -147,7 +147,7 @@ func (r *Runner) Run(ctx context.Context) error {
 			rest(ctx, otherPause)
 		default:
 			if !failed {
-				r.opts.Logger.Warn("a source cannot run", "source", r.opts.Name, "err", err)
+				r.opts.Logger.Warn("source stream failed to start", "source", r.opts.Name, "err", err)
 			}
 			failed = true
 			r.note(func(s *Stats) { s.Trouble = err.Error() })
@@ -219,7 +219,7 @@ func (r *Runner) run(ctx context.Context, token int64) error {
 	if err := w.save(ctx, nil, nil); err != nil { // fences a former owner, and learns what to try again
 		return err
 	}
-	r.opts.Logger.Info("a source runs", "source", r.opts.Name, "token", token)
+	r.opts.Logger.Info("source stream started", "source", r.opts.Name, "token", token)
 	for away := false; ctx.Err() == nil; {
 		done, err := w.step(ctx)
 		r.records.Add(done)
@@ -232,9 +232,9 @@ func (r *Runner) run(ctx context.Context, token int64) error {
 		}
 		switch {
 		case trouble != "" && !away:
-			r.opts.Logger.Warn("a source cannot read", "source", r.opts.Name, "err", w.away)
+			r.opts.Logger.Warn("source stream read failed, retrying", "source", r.opts.Name, "err", w.away)
 		case trouble == "" && away:
-			r.opts.Logger.Info("a source reads again", "source", r.opts.Name)
+			r.opts.Logger.Info("source stream recovered", "source", r.opts.Name)
 		}
 		away = trouble != ""
 		r.note(func(s *Stats) { s.Lag, s.Dead, s.Trouble = w.progress.Lag, w.progress.Dead, trouble })

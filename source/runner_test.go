@@ -185,9 +185,9 @@ func TestRunner_SaysThatTheBrokerIsAway(t *testing.T) {
 			}
 		}
 	}
-	says("a source cannot read")
+	says("source stream read failed, retrying")
 	down.Store(false)
-	says("a source reads again")
+	says("source stream recovered")
 	b.Publish(0, begun, "k2", "b")
 	s.until(t, func() bool { return s.Progress.Messages == 2 })
 	if s := r.Stats(); !s.Running || s.Trouble != "" {

@@ -55,7 +55,7 @@ func ParseAt(text string) (a At, err error) {
 	p, errP := strconv.ParseInt(partition, 10, 32)
 	o, errO := strconv.ParseInt(offset, 10, 64)
 	if !found || errP != nil || errO != nil || p < 0 || o < 0 {
-		return a, fmt.Errorf("%.60q is not the place of a message: want PARTITION:OFFSET, such as 0:4711", text)
+		return a, fmt.Errorf("%.60q is not a position in the stream: want PARTITION:OFFSET, such as 0:4711", text)
 	}
 	return At{int32(p), o}, nil
 }

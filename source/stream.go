@@ -137,7 +137,7 @@ func ParseURL(text string) (*url.URL, error) {
 		return nil, fmt.Errorf("it is no URL such as kafka://broker1:9092,broker2:9092/topic, nats://host:4222/stream or postgres://user@host/database?table=name")
 	}
 	if _, has := u.User.Password(); has {
-		return nil, fmt.Errorf("a password in a URL would be stored: leave it out, and name the environment variable of the server that has it")
+		return nil, fmt.Errorf("the URL has a password, which would be stored: leave it out, and name an environment variable of the servers with it")
 	}
 	d, err := DriverOf(u)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 // Errors of this package.
 var (
 	// ErrNotFound means that there is no stream of this name.
-	ErrNotFound = problem.Class(problem.ErrNotFound, "locus: this source has no stream")
+	ErrNotFound = problem.Class(problem.ErrNotFound, "locus: the source has no stream")
 	// ErrOther means that a source of this name reads another stream.
 	ErrOther = problem.Class(problem.ErrConflict, "locus: the source reads another stream")
 )

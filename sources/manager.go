@@ -32,7 +32,7 @@ func manage(h *Handle) *manager {
 	m := &manager{h: h, before: map[string]int64{}}
 	m.runners = running.Start(running.Options[Definition, *source.Runner]{
 		List: m.list, Wake: h.wake, New: m.runner, Failed: m.failed, Stale: m.restored,
-		Unread: func(err error) { h.engine.Logger.Warn("the list of sources cannot be read", "err", err) },
+		Unread: func(err error) { h.engine.Logger.Warn("source definitions unreadable", "err", err) },
 		Ended:  func(name string, r *source.Runner) { m.before[name] += r.Stats().Records },
 	})
 	return m
@@ -73,14 +73,14 @@ func (m *manager) failed(ctx context.Context, w running.Wanted[Definition], why 
 	if errors.Is(why, errChanged) {
 		return
 	}
-	m.h.engine.Logger.Error("a source is paused", "source", w.Name, "err", why)
+	m.h.engine.Logger.Error("source stream paused", "source", w.Name, "err", why)
 	if err := m.h.alter(ctx, func(_ storage.Tx, c *catalog) error {
 		if now := c.find(w.Name); now != nil && now.Revision == w.Revision {
 			now.Paused, now.Reason, now.Revision = true, why.Error(), c.Revision
 		}
 		return nil
 	}); err != nil {
-		m.h.engine.Logger.Warn("a source that cannot go on is not paused", "source", w.Name, "err", err)
+		m.h.engine.Logger.Warn("failing source stream could not be paused", "source", w.Name, "err", err)
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 )
 
 // ErrUnable means that this program has no way to map messages: it reads no streams and creates none.
-var ErrUnable = problem.Class(problem.ErrInvalid, "locus: this process maps no messages: set Options.Sources")
+var ErrUnable = problem.Class(problem.ErrInvalid, "locus: this process cannot read streams: set Options.Sources")
 
 // Mapper makes operations of rows. It is used by one goroutine.
 type Mapper interface {

@@ -179,7 +179,7 @@ func TestSources_DeadLetters(t *testing.T) {
 	if err != nil || len(letters) != 4 || s.Dead != 4 {
 		t.Fatal(letters, s, err)
 	}
-	for i, want := range []string{"no JSON", "it is missing", `"tel" is no attribute`, "name"} {
+	for i, want := range []string{"not JSON", "it is missing", `"tel" is no attribute`, "name"} {
 		if !strings.Contains(letters[i].Reason, want) || letters[i].Offset != int64(i+1) {
 			t.Errorf("letter %d is %+v, want %q", i, letters[i], want)
 		}

@@ -13,7 +13,7 @@ export interface AccessRates {
 }
 
 export interface AssignRequest {
-  /** For how many days; 7 by default */
+  /** Number of days; 7 by default */
   days?: number
   /** Pairs of the head of the review queue; all of it without filter and pairs */
   filter?: DecisionsFilter
@@ -75,27 +75,27 @@ export interface AuditReport {
 }
 
 export interface BackupMark {
-  /** RFC 3339: the moment that it is of. Left out if none was noted */
+  /** RFC 3339: its time. Left out if none was noted */
   at?: string
-  /** What made it, or its name there; left out for one of GET /v1/backup */
+  /** Name of the backup; left out for one of GET /v1/backup */
   name?: string
-  /** Of each server: the moment that it can be recovered to, if the servers were marked */
+  /** The recovery point of each server, if the servers were marked */
   points?: Array<BackupPoint> | null
 }
 
 export interface BackupMarkRequest {
-  /** RFC 3339: the moment that the backup is of; defaults to now */
+  /** RFC 3339: time of the backup; now by default */
   at?: string
-  /** What made the backup, or its name there; at most 100 bytes. On PostgreSQL, and without a time, each server gets a restore point of that name, all of one moment; then at most 63 bytes */
+  /** Name of the backup, at most 100 bytes. On PostgreSQL, and without a time, each server gets a restore point of that name, all of one moment; then at most 63 bytes */
   name?: string
 }
 
 export interface BackupPoint {
-  /** RFC 3339, by the server's clock: the time to recover to, if it makes none */
+  /** RFC 3339, by the server's clock: the time to recover to, if it creates none */
   at: string
-  /** The restore point to recover to; left out if the server makes none */
+  /** The restore point to recover to; left out if the server creates none */
   name?: string
-  /** Why it makes none */
+  /** Why the server creates none */
   refused?: string
   server: string
 }
@@ -113,7 +113,7 @@ export interface BulkRequest {
   pairs?: Array<DecisionsChosen> | null
   /** Reason, at most 1024 bytes */
   reason?: string
-  /** That of the preview; required with a filter. If other pairs are chosen by now, nothing is decided */
+  /** That of the preview; required with a filter. If other pairs are selected by now, nothing is decided */
   stamp?: string
   verdict: string
 }
@@ -667,12 +667,12 @@ export interface DecisionsDisagreement {
 export interface DecisionsEffect {
   /** The largest entity that there would be; missing if none changes */
   largest?: DecisionsEffectEntity
-  /** Entities that would become parts of larger ones */
+  /** Entities that would be merged */
   merged: number
   /** There are pairs further down in the queue, which were not looked at */
   more?: boolean
   pairs: Array<DecisionsReviewPair> | null
-  /** Entities that would be divided */
+  /** Entities that would be split */
   split: number
   /** Names exactly these pairs; a bulk decision by a filter takes it, so that it is about what was seen */
   stamp: string
@@ -1433,7 +1433,7 @@ export interface ProbeInput {
   kind?: string
   /** When the source observed these values; now by default */
   observed_at?: string
-  /** Name of the source, on which it depends which identifiers are compared */
+  /** Name of the source; it determines which identifiers are compared */
   source?: string
 }
 
@@ -1812,16 +1812,16 @@ export interface Sink {
   feed?: string
   /** Ids that were read by the current or last fill */
   filled: number
-  /** For how long the logs keep changes that were not delivered */
+  /** How long the logs keep undelivered changes */
   hold: string
   /** Kind of the entities; missing for all */
   kind?: string
-  /** For how long the oldest change has waited; missing if the server that answers does not deliver to it */
+  /** How long the oldest change has waited; missing if another server delivers */
   lag_ms?: number
   name: string
   /** Process that delivers */
   owner?: string
-  /** Why it is paused though no person paused it, or why it fails */
+  /** Why it fails, or why it paused without a request */
   reason?: string
   /** When the position was stored */
   saved_at?: string
@@ -1864,9 +1864,9 @@ export interface SinkList {
 }
 
 export interface SinkRequest {
-  /** states: what every id leads to; changes: every change of every log from now on, for all targets but MongoDB; states by default */
+  /** states: the state of every id; changes: every change of every log from now on, for all targets but MongoDB; states by default */
   feed?: string
-  /** For how long the logs keep changes that were not delivered, such as 24h; 72h by default and at most */
+  /** How long the logs keep undelivered changes, such as 24h; 72h by default and at most */
   hold?: string
   /** Deliver only the entities of this kind; by default all */
   kind?: string
@@ -1879,17 +1879,17 @@ export interface SinkRequest {
 export interface SinkVerified {
   /** Number of ids compared */
   compared: number
-  /** Number of ids of which the target has another content */
+  /** Number of ids with other content in the target */
   different: number
-  /** The sink did not catch up: differences may be on their way */
+  /** The sink did not catch up: reported differences may still be delivered */
   late?: boolean
   /** Number of ids that the target does not have */
   missing: number
-  /** Number of those that differ no more, since they were delivered again */
+  /** Number of those that were repaired by delivering them again */
   repaired: number
   /** Number of ids left out, because their records are being resolved */
   settling?: number
-  /** Number of ids that the target has and that lead to nothing */
+  /** Number of ids that only the target has */
   surplus: number
 }
 
@@ -1938,7 +1938,7 @@ export interface Stream {
   owner?: string
   /** Next offset by partition */
   position: { [name: string]: string }
-  /** Why it is paused though no person paused it, or why it fails */
+  /** Why it fails, or why it paused without a request */
   reason?: string
   /** Records put for them */
   records: number
@@ -2181,7 +2181,7 @@ export interface WhatIfRequest {
 }
 
 export interface Whoami {
-  /** Name that people read beside its decisions, if that is another */
+  /** Name displayed with its decisions, if different */
   author?: string
   /** Attributes whose values it may not see */
   hide?: Array<string> | null
@@ -2192,7 +2192,7 @@ export interface Whoami {
   /** Name of the principal; empty for an installation without tokens, where every request is the operator's */
   name: string
   permissions: Array<string> | null
-  /** What it may do with some kinds and sources, if that is not the same for all */
+  /** Permissions for some kinds and sources, if they differ */
   shares?: Array<WhoamiShare> | null
   /** Sources whose records it may write; missing for all */
   write_sources?: Array<string> | null
@@ -2229,28 +2229,28 @@ export class Operations extends Core {
     'Locus-Seq'?: number
   }): Promise<HitResponse>
 
-  /** Take over the target of a sink from another installation, and fill it again. POST /v1/sinks/{name}/adopt */
+  /** Take over the target of a sink from another installation, and deliver all ids again. POST /v1/sinks/{name}/adopt */
   adoptSink(name: string, body: SinkAdoptRequest): Promise<Sink>
 
   /** Assign pairs of the review queue to a person for some days, or release them. POST /v1/review/assign */
   assignReview(body: AssignRequest): Promise<AssignResponse>
 
-  /** Block a principal, within a second in every process, whatever credentials it has: tokens, sessions, JWTs, certificates. PUT /v1/blocks/{principal} */
+  /** Block a principal, within a second in every process, with all of its credentials: tokens, sessions, JWTs, certificates. PUT /v1/blocks/{principal} */
   blockPrincipal(principal: string): Promise<TokensBlock>
 
-  /** Compare all data with what follows from the records, while reads and writes continue: a line of type difference for each row that differs, then a summary; can be interrupted and repeated at any point. POST /v1/check */
+  /** Compare all data with its recomputation from the records, while reads and writes continue: a line of type difference for each row that differs, then a summary; can be interrupted and repeated at any point. POST /v1/check */
   checkInstallation(body: CheckRequest, progress?: (line: Line) => void): Promise<Checked>
 
   /** Copy the keys of older generations into the current one; can be interrupted and repeated at any point. POST /v1/cells/compact */
   compactCells(body: CompactRequest, progress?: (line: Line) => void): Promise<Changed>
 
-  /** Create a token, whose secret is in the response and stored nowhere. The first one is an administrator's and closes the API for requests without a token, for good. POST /v1/tokens */
+  /** Create a token. Its secret is in the response and stored nowhere. The first one is an administrator's; from then on requests need a token, for good. POST /v1/tokens */
   createToken(body: TokenRequest): Promise<TokenMade>
 
   /** Make or withdraw 1 to 1000 decisions. The response has a result for each, in order, once they are durable. POST /v1/decisions */
   decide(body: DecideRequest): Promise<DecideResponse>
 
-  /** Make one decision about each chosen pair of the review queue, as one batch. POST /v1/decisions/bulk */
+  /** Make one decision about each selected pair of the review queue, as one batch. POST /v1/decisions/bulk */
   decideBulk(body: BulkRequest): Promise<BulkResponse>
 
   /** Delete a record; records that only it connected are separated. DELETE /v1/records/{source}/{key} */
@@ -2265,10 +2265,10 @@ export class Operations extends Core {
   /** Drop a rollup. DELETE /v1/rollups/{name} */
   deleteRollup(name: string): Promise<void>
 
-  /** Forget a sink, with its position and dead letters; what the target has stays. DELETE /v1/sinks/{name} */
+  /** Delete a sink with its position and dead letters; the content of the target stays. DELETE /v1/sinks/{name} */
   deleteSink(name: string): Promise<void>
 
-  /** Forget the stream of a source, with its position and dead letters; the records stay. DELETE /v1/sources/{source} */
+  /** Drop the stream of a source with its position and dead letters; the records stay. DELETE /v1/sources/{source} */
   deleteStream(source: string): Promise<void>
 
   /** What would merge, split and change with another schema or term-frequency table; changes nothing. POST /v1/kinds/{kind}/diff */
@@ -2280,10 +2280,10 @@ export class Operations extends Core {
   /** The whole installation as a file for locus restore, read while reads and writes continue. The response begins when everything is read. GET /v1/dump */
   downloadDump(): Promise<Response>
 
-  /** Forget dead letters. POST /v1/sinks/{name}/dead/drop */
+  /** Drop dead letters. POST /v1/sinks/{name}/dead/drop */
   dropSinkLetters(name: string, body: SinkDeadRequest): Promise<Handled>
 
-  /** Forget dead letters. POST /v1/sources/{source}/dead/drop */
+  /** Drop dead letters. POST /v1/sources/{source}/dead/drop */
   dropSourceLetters(source: string, body: LettersRequest): Promise<Handled>
 
   /** End the token of the request, if a login made it. DELETE /v1/login */
@@ -2389,13 +2389,13 @@ export class Operations extends Core {
   /** This document. GET /openapi.json */
   getOpenAPI(): Promise<{ [name: string]: unknown }>
 
-  /** The principal of the token, and its permissions. GET /v1/whoami */
+  /** The principal of the request, and its permissions. GET /v1/whoami */
   getPrincipal(): Promise<Whoami>
 
   /** Metrics in the text format of Prometheus. GET /metrics */
   getProcessMetrics(): Promise<Response>
 
-  /** What the records look like and what they became: filled attributes, shapes of values, duplicates within sources, sizes of entities, match weights, and what other thresholds would change. Of a sample of a large installation. GET /v1/quality/profile */
+  /** Profile of the records and entities: filled attributes, shapes of values, duplicates within sources, sizes of entities, match weights, and the effect of other thresholds. Computed from a sample in a large installation. GET /v1/quality/profile */
   getProfile(params?: {
     /** Only this kind */
     kind?: string
@@ -2403,7 +2403,7 @@ export class Operations extends Core {
     threshold?: string
   }): Promise<DecisionsProfile>
 
-  /** Precision and recall of the entities, estimated from decisions about pairs that were drawn by chance. GET /v1/quality */
+  /** Precision and recall of the entities, estimated from decisions about randomly drawn pairs. GET /v1/quality */
   getQuality(): Promise<DecisionsQuality>
 
   /** 200 if it can serve, otherwise 503 with the reason. GET /readyz */
@@ -2699,7 +2699,7 @@ export class Operations extends Core {
   listReview(params?: {
     /** Maximum number of pairs, 1 to 100; 20 by default */
     limit?: number
-    /** best, the default: possible matches, highest match weight first; teaches: also pairs within entities, what teaches most first; chance: all compared pairs, drawn by chance for /v1/quality; second: pairs that another person answered, for a second opinion */
+    /** best, the default: possible matches, highest match weight first; teaches: also pairs within entities, the most informative first; chance: all compared pairs in random order, for /v1/quality; second: pairs that another person answered, for a second opinion */
     order?: string
     /** Only pairs with a record of this source */
     source?: string
@@ -2719,7 +2719,7 @@ export class Operations extends Core {
   allReview(params?: {
     /** Maximum number of pairs, 1 to 100; 20 by default */
     limit?: number
-    /** best, the default: possible matches, highest match weight first; teaches: also pairs within entities, what teaches most first; chance: all compared pairs, drawn by chance for /v1/quality; second: pairs that another person answered, for a second opinion */
+    /** best, the default: possible matches, highest match weight first; teaches: also pairs within entities, the most informative first; chance: all compared pairs in random order, for /v1/quality; second: pairs that another person answered, for a second opinion */
     order?: string
     /** Only pairs with a record of this source */
     source?: string
@@ -2760,7 +2760,7 @@ export class Operations extends Core {
     cursor?: string
   }): AsyncGenerator<SinkLetter>
 
-  /** List the targets that the servers deliver the states of all ids to. GET /v1/sinks */
+  /** List sinks: the targets to which the servers deliver the states of all ids. GET /v1/sinks */
   listSinks(): Promise<SinkList>
 
   /** The messages of a stream that cannot become records, at most 1000, with the reason of each. GET /v1/sources/{source}/dead */
@@ -2778,12 +2778,12 @@ export class Operations extends Core {
   /** The state of at most 200 ids and of birth ids, each with its position in the log of its cell; changes nothing. POST /v1/ids */
   lookUpIDs(body: IDRequest): Promise<IDAnswer>
 
-  /** Note a backup that other tools have made, so that its age is known; an older one than the last changes nothing, and the answer is the last. With a name and no time, on PostgreSQL: make a restore point on every server, while no cell takes writes; the answer has them. POST /v1/backup/mark */
+  /** Note a backup made by other tools, so that its age is known; one older than the last changes nothing. Returns the last backup. With a name and no time, on PostgreSQL: create a restore point on every server while writes are stopped, and return them. POST /v1/backup/mark */
   markBackup(body: BackupMarkRequest): Promise<BackupMark>
 
   /** Match 1 to 1000 records without storing them: the candidates of each, and what a put would do. POST /v1/match */
   matchRecords(body: MatchRequest, params?: {
-    /** Wait until the databases that this server reads contain this watermark, such as that of a write */
+    /** Wait until the databases that this server reads include this watermark, such as that of a write */
     min_watermark?: string
   }): Promise<MatchResponse>
 
@@ -2802,7 +2802,7 @@ export class Operations extends Core {
   /** What a new generation of cells would change, or why it is impossible; changes nothing. POST /v1/cells/plan */
   planCells(body: GrowRequest): Promise<CellPlan>
 
-  /** Which pairs of the review queue are chosen, and what one verdict about all of them would do; changes nothing. POST /v1/decisions/preview */
+  /** Which pairs of the review queue are selected, and the effect of one verdict about all of them; changes nothing. POST /v1/decisions/preview */
   previewDecisions(body: PreviewRequest): Promise<DecisionsEffect>
 
   /** Create a kind. 201 if it is new, 200 if the same kind exists; a different kind of that name is refused: use a migration. PUT /v1/kinds/{kind} */
@@ -2814,10 +2814,10 @@ export class Operations extends Core {
   /** Define a rollup; a different definition is built beside the serving one. 201 if it is new or different, 200 if it is unchanged. PUT /v1/rollups/{name} */
   putRollup(name: string, body: RollupRequest): Promise<Rollup>
 
-  /** Let the servers deliver to a target. 201 if it is new or changed, 200 if it is the same already; the URL and the kind cannot be changed. PUT /v1/sinks/{name} */
+  /** Create a sink: the servers deliver to its target. 201 if it is new or changed, 200 if it is the same; the URL and the kind cannot be changed. PUT /v1/sinks/{name} */
   putSink(name: string, body: SinkRequest): Promise<Sink>
 
-  /** Let the servers read a source from a stream. 201 if it is new or changed, 200 if it is the same already; the URL cannot be changed. PUT /v1/sources/{source} */
+  /** Read a source from a stream. 201 if it is new or changed, 200 if it is the same; the URL cannot be changed. PUT /v1/sources/{source} */
   putStream(source: string, body: StreamRequest): Promise<Source>
 
   /** GET /v1/series for a list of names; changes nothing. POST /v1/series/query */
@@ -2829,10 +2829,10 @@ export class Operations extends Core {
   /** Exchange the code of the login page, and the verifier of its challenge, for a token of 12 hours. POST /v1/login */
   redeemLogin(body: LoginRequest): Promise<TokenMade>
 
-  /** Go on delivering to a sink where it stopped. POST /v1/sinks/{name}/resume */
+  /** Resume a sink where it stopped. POST /v1/sinks/{name}/resume */
   resumeSink(name: string): Promise<Sink>
 
-  /** Go on reading the stream of a source where it stopped, or from its start. POST /v1/sources/{source}/resume */
+  /** Resume the stream of a source where it stopped, or from its start. POST /v1/sources/{source}/resume */
   resumeStream(source: string, body: ResumeRequest): Promise<Source>
 
   /** Read the ids of dead letters and deliver them again; returns before that is done. POST /v1/sinks/{name}/dead/retry */
@@ -2847,30 +2847,30 @@ export class Operations extends Core {
   /** Revoke every token and session, for an installation that was restored. Only the operator can, through the socket of the data directory or the databases. DELETE /v1/tokens */
   revokeTokens(): Promise<TokensRevoked>
 
-  /** Give a token another secret; the older ones stay valid for the overlap. POST /v1/tokens/{name}/rotate */
+  /** Give a token a new secret; the old ones stay valid for the overlap. POST /v1/tokens/{name}/rotate */
   rotateToken(name: string, body: RotateRequest): Promise<TokenMade>
 
   /** Resolve all records by this server's matcher while reads continue; records that are put wait for the first part. Can be interrupted and repeated at any point, and the servers finish it. POST /v1/upgrade */
   runUpgrade(body: UpgradeRequest, progress?: (line: Line) => void): Promise<Upgrade>
 
-  /** End the block of a principal. DELETE /v1/blocks/{principal} */
+  /** Unblock a principal. DELETE /v1/blocks/{principal} */
   unblockPrincipal(principal: string): Promise<TokensBlock>
 
-  /** Withdraw the decisions of a batch that still stand. POST /v1/decisions/bulk/{batch}/undo */
+  /** Withdraw the decisions of a batch that are still in force. POST /v1/decisions/bulk/{batch}/undo */
   undoBulk(batch: string, body: UndoRequest): Promise<DecideResponse>
 
-  /** Take records out of an entity: withdraw the decisions that hold them, and decide that they differ from every other member. POST /v1/entities/{id}/unmerge */
+  /** Take records out of an entity: withdraw the decisions that join them to it, and decide that they differ from every other member. POST /v1/entities/{id}/unmerge */
   unmergeEntity(id: string, body: UnmergeRequest): Promise<DecideResponse>
 
   /** Remove the content of erased records from the database files, with a line for each cell; can be interrupted and repeated at any point. POST /v1/vacuum */
   vacuum(progress?: (line: Line) => void): Promise<Vacuumed>
 
-  /** Verify that the audit log is what was written: its chains, and that it contains heads that were kept elsewhere. POST /v1/audit/verify */
+  /** Verify that the audit log was not changed: its chains, and that it contains heads that were stored elsewhere. POST /v1/audit/verify */
   verifyAudit(body: VerifyAuditRequest): Promise<AuditReport>
 
   /** Compare a rollup with its recomputation while reads and writes continue: a line of type verified for each cell, then the sums. POST /v1/rollups/{name}/verify */
   verifyRollup(name: string, progress?: (line: Line) => void): Promise<RollupVerified>
 
-  /** Compare what a target has with what every id leads to, while both change: a line of type difference for each id that differs, then a summary. POST /v1/sinks/{name}/verify */
+  /** Compare a target with the state of every id, while both change: a line of type difference for each id that differs, then a summary. POST /v1/sinks/{name}/verify */
   verifySink(name: string, body: SinkVerifyRequest, progress?: (line: Line) => void): Promise<SinkVerified>
 }

@@ -11,7 +11,7 @@ export class Operations extends Core {
     return this._value('POST', `/v1/hits`, { repeatable: false, body, header: [params, ["Idempotency-Key","Locus-Producer","Locus-Seq"]] })
   }
 
-  /** Take over the target of a sink from another installation, and fill it again. POST /v1/sinks/{name}/adopt */
+  /** Take over the target of a sink from another installation, and deliver all ids again. POST /v1/sinks/{name}/adopt */
   async adoptSink(name, body) {
     return this._value('POST', `/v1/sinks/${segment(name)}/adopt`, { repeatable: true, body })
   }
@@ -21,12 +21,12 @@ export class Operations extends Core {
     return this._value('POST', `/v1/review/assign`, { repeatable: true, body })
   }
 
-  /** Block a principal, within a second in every process, whatever credentials it has: tokens, sessions, JWTs, certificates. PUT /v1/blocks/{principal} */
+  /** Block a principal, within a second in every process, with all of its credentials: tokens, sessions, JWTs, certificates. PUT /v1/blocks/{principal} */
   async blockPrincipal(principal) {
     return this._value('PUT', `/v1/blocks/${segment(principal)}`, { repeatable: true })
   }
 
-  /** Compare all data with what follows from the records, while reads and writes continue: a line of type difference for each row that differs, then a summary; can be interrupted and repeated at any point. POST /v1/check */
+  /** Compare all data with its recomputation from the records, while reads and writes continue: a line of type difference for each row that differs, then a summary; can be interrupted and repeated at any point. POST /v1/check */
   async checkInstallation(body, progress) {
     return this._lines('POST', `/v1/check`, { repeatable: true, body, progress })
   }
@@ -36,7 +36,7 @@ export class Operations extends Core {
     return this._lines('POST', `/v1/cells/compact`, { repeatable: true, body, progress })
   }
 
-  /** Create a token, whose secret is in the response and stored nowhere. The first one is an administrator's and closes the API for requests without a token, for good. POST /v1/tokens */
+  /** Create a token. Its secret is in the response and stored nowhere. The first one is an administrator's; from then on requests need a token, for good. POST /v1/tokens */
   async createToken(body) {
     return this._value('POST', `/v1/tokens`, { repeatable: false, body })
   }
@@ -46,7 +46,7 @@ export class Operations extends Core {
     return this._value('POST', `/v1/decisions`, { repeatable: true, body })
   }
 
-  /** Make one decision about each chosen pair of the review queue, as one batch. POST /v1/decisions/bulk */
+  /** Make one decision about each selected pair of the review queue, as one batch. POST /v1/decisions/bulk */
   async decideBulk(body) {
     return this._value('POST', `/v1/decisions/bulk`, { repeatable: true, body })
   }
@@ -66,12 +66,12 @@ export class Operations extends Core {
     return this._void('DELETE', `/v1/rollups/${segment(name)}`, { repeatable: true })
   }
 
-  /** Forget a sink, with its position and dead letters; what the target has stays. DELETE /v1/sinks/{name} */
+  /** Delete a sink with its position and dead letters; the content of the target stays. DELETE /v1/sinks/{name} */
   async deleteSink(name) {
     return this._void('DELETE', `/v1/sinks/${segment(name)}`, { repeatable: true })
   }
 
-  /** Forget the stream of a source, with its position and dead letters; the records stay. DELETE /v1/sources/{source} */
+  /** Drop the stream of a source with its position and dead letters; the records stay. DELETE /v1/sources/{source} */
   async deleteStream(source) {
     return this._void('DELETE', `/v1/sources/${segment(source)}`, { repeatable: true })
   }
@@ -91,12 +91,12 @@ export class Operations extends Core {
     return this._download('GET', `/v1/dump`, { repeatable: true })
   }
 
-  /** Forget dead letters. POST /v1/sinks/{name}/dead/drop */
+  /** Drop dead letters. POST /v1/sinks/{name}/dead/drop */
   async dropSinkLetters(name, body) {
     return this._value('POST', `/v1/sinks/${segment(name)}/dead/drop`, { repeatable: true, body })
   }
 
-  /** Forget dead letters. POST /v1/sources/{source}/dead/drop */
+  /** Drop dead letters. POST /v1/sources/{source}/dead/drop */
   async dropSourceLetters(source, body) {
     return this._value('POST', `/v1/sources/${segment(source)}/dead/drop`, { repeatable: true, body })
   }
@@ -211,7 +211,7 @@ export class Operations extends Core {
     return this._value('GET', `/openapi.json`, { repeatable: true })
   }
 
-  /** The principal of the token, and its permissions. GET /v1/whoami */
+  /** The principal of the request, and its permissions. GET /v1/whoami */
   async getPrincipal() {
     return this._value('GET', `/v1/whoami`, { repeatable: true })
   }
@@ -221,12 +221,12 @@ export class Operations extends Core {
     return this._download('GET', `/metrics`, { repeatable: true })
   }
 
-  /** What the records look like and what they became: filled attributes, shapes of values, duplicates within sources, sizes of entities, match weights, and what other thresholds would change. Of a sample of a large installation. GET /v1/quality/profile */
+  /** Profile of the records and entities: filled attributes, shapes of values, duplicates within sources, sizes of entities, match weights, and the effect of other thresholds. Computed from a sample in a large installation. GET /v1/quality/profile */
   async getProfile(params = {}) {
     return this._value('GET', `/v1/quality/profile`, { repeatable: true, query: [params, ["kind","threshold"]] })
   }
 
-  /** Precision and recall of the entities, estimated from decisions about pairs that were drawn by chance. GET /v1/quality */
+  /** Precision and recall of the entities, estimated from decisions about randomly drawn pairs. GET /v1/quality */
   async getQuality() {
     return this._value('GET', `/v1/quality`, { repeatable: true })
   }
@@ -481,7 +481,7 @@ export class Operations extends Core {
     }
   }
 
-  /** List the targets that the servers deliver the states of all ids to. GET /v1/sinks */
+  /** List sinks: the targets to which the servers deliver the states of all ids. GET /v1/sinks */
   async listSinks() {
     return this._value('GET', `/v1/sinks`, { repeatable: true })
   }
@@ -511,7 +511,7 @@ export class Operations extends Core {
     return this._value('POST', `/v1/ids`, { repeatable: true, body })
   }
 
-  /** Note a backup that other tools have made, so that its age is known; an older one than the last changes nothing, and the answer is the last. With a name and no time, on PostgreSQL: make a restore point on every server, while no cell takes writes; the answer has them. POST /v1/backup/mark */
+  /** Note a backup made by other tools, so that its age is known; one older than the last changes nothing. Returns the last backup. With a name and no time, on PostgreSQL: create a restore point on every server while writes are stopped, and return them. POST /v1/backup/mark */
   async markBackup(body) {
     return this._value('POST', `/v1/backup/mark`, { repeatable: true, body })
   }
@@ -546,7 +546,7 @@ export class Operations extends Core {
     return this._value('POST', `/v1/cells/plan`, { repeatable: true, body })
   }
 
-  /** Which pairs of the review queue are chosen, and what one verdict about all of them would do; changes nothing. POST /v1/decisions/preview */
+  /** Which pairs of the review queue are selected, and the effect of one verdict about all of them; changes nothing. POST /v1/decisions/preview */
   async previewDecisions(body) {
     return this._value('POST', `/v1/decisions/preview`, { repeatable: true, body })
   }
@@ -566,12 +566,12 @@ export class Operations extends Core {
     return this._value('PUT', `/v1/rollups/${segment(name)}`, { repeatable: true, body })
   }
 
-  /** Let the servers deliver to a target. 201 if it is new or changed, 200 if it is the same already; the URL and the kind cannot be changed. PUT /v1/sinks/{name} */
+  /** Create a sink: the servers deliver to its target. 201 if it is new or changed, 200 if it is the same; the URL and the kind cannot be changed. PUT /v1/sinks/{name} */
   async putSink(name, body) {
     return this._value('PUT', `/v1/sinks/${segment(name)}`, { repeatable: true, body })
   }
 
-  /** Let the servers read a source from a stream. 201 if it is new or changed, 200 if it is the same already; the URL cannot be changed. PUT /v1/sources/{source} */
+  /** Read a source from a stream. 201 if it is new or changed, 200 if it is the same; the URL cannot be changed. PUT /v1/sources/{source} */
   async putStream(source, body) {
     return this._value('PUT', `/v1/sources/${segment(source)}`, { repeatable: true, body })
   }
@@ -591,12 +591,12 @@ export class Operations extends Core {
     return this._value('POST', `/v1/login`, { repeatable: false, body })
   }
 
-  /** Go on delivering to a sink where it stopped. POST /v1/sinks/{name}/resume */
+  /** Resume a sink where it stopped. POST /v1/sinks/{name}/resume */
   async resumeSink(name) {
     return this._value('POST', `/v1/sinks/${segment(name)}/resume`, { repeatable: true })
   }
 
-  /** Go on reading the stream of a source where it stopped, or from its start. POST /v1/sources/{source}/resume */
+  /** Resume the stream of a source where it stopped, or from its start. POST /v1/sources/{source}/resume */
   async resumeStream(source, body) {
     return this._value('POST', `/v1/sources/${segment(source)}/resume`, { repeatable: true, body })
   }
@@ -621,7 +621,7 @@ export class Operations extends Core {
     return this._value('DELETE', `/v1/tokens`, { repeatable: true })
   }
 
-  /** Give a token another secret; the older ones stay valid for the overlap. POST /v1/tokens/{name}/rotate */
+  /** Give a token a new secret; the old ones stay valid for the overlap. POST /v1/tokens/{name}/rotate */
   async rotateToken(name, body) {
     return this._value('POST', `/v1/tokens/${segment(name)}/rotate`, { repeatable: false, body })
   }
@@ -631,17 +631,17 @@ export class Operations extends Core {
     return this._lines('POST', `/v1/upgrade`, { repeatable: true, body, progress })
   }
 
-  /** End the block of a principal. DELETE /v1/blocks/{principal} */
+  /** Unblock a principal. DELETE /v1/blocks/{principal} */
   async unblockPrincipal(principal) {
     return this._value('DELETE', `/v1/blocks/${segment(principal)}`, { repeatable: true })
   }
 
-  /** Withdraw the decisions of a batch that still stand. POST /v1/decisions/bulk/{batch}/undo */
+  /** Withdraw the decisions of a batch that are still in force. POST /v1/decisions/bulk/{batch}/undo */
   async undoBulk(batch, body) {
     return this._value('POST', `/v1/decisions/bulk/${segment(batch)}/undo`, { repeatable: true, body })
   }
 
-  /** Take records out of an entity: withdraw the decisions that hold them, and decide that they differ from every other member. POST /v1/entities/{id}/unmerge */
+  /** Take records out of an entity: withdraw the decisions that join them to it, and decide that they differ from every other member. POST /v1/entities/{id}/unmerge */
   async unmergeEntity(id, body) {
     return this._value('POST', `/v1/entities/${segment(id)}/unmerge`, { repeatable: true, body })
   }
@@ -651,7 +651,7 @@ export class Operations extends Core {
     return this._lines('POST', `/v1/vacuum`, { repeatable: true, progress })
   }
 
-  /** Verify that the audit log is what was written: its chains, and that it contains heads that were kept elsewhere. POST /v1/audit/verify */
+  /** Verify that the audit log was not changed: its chains, and that it contains heads that were stored elsewhere. POST /v1/audit/verify */
   async verifyAudit(body) {
     return this._value('POST', `/v1/audit/verify`, { repeatable: true, body })
   }
@@ -661,7 +661,7 @@ export class Operations extends Core {
     return this._lines('POST', `/v1/rollups/${segment(name)}/verify`, { repeatable: true, progress })
   }
 
-  /** Compare what a target has with what every id leads to, while both change: a line of type difference for each id that differs, then a summary. POST /v1/sinks/{name}/verify */
+  /** Compare a target with the state of every id, while both change: a line of type difference for each id that differs, then a summary. POST /v1/sinks/{name}/verify */
   async verifySink(name, body, progress) {
     return this._lines('POST', `/v1/sinks/${segment(name)}/verify`, { repeatable: true, body, progress })
   }

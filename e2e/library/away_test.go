@@ -199,7 +199,7 @@ func TestP12_DocumentsAreKnownWhileTheAuthorityIsAway(t *testing.T) {
 	must(t, err)
 	put(t, s, record("a", "1", "Velvet Books", "", "")) // copies the rules to the cells
 	must(t, s.Close())
-	if _, err := start(true, uri); !errors.Is(err, locus.ErrUnavailable) || !strings.Contains(err.Error(), "which database of documents") {
+	if _, err := start(true, uri); !errors.Is(err, locus.ErrUnavailable) || !strings.Contains(err.Error(), "read the identity of the MongoDB database") {
 		t.Errorf("a database of documents that no cell knows: %v, want ErrUnavailable", err)
 	}
 	s, err = start(true, "")

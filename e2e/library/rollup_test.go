@@ -469,7 +469,7 @@ func TestLimits(t *testing.T) {
 		kind := *match.Kinds()[0]
 		kind.Kind = name
 		_, err := s.Kinds().Create(t.Context(), &kind)
-		if refused := errors.Is(err, locus.ErrInvalid) && strings.Contains(err.Error(), "kinds, which cannot be dropped"); refused != (i > 0) || !refused && err != nil {
+		if refused := errors.Is(err, locus.ErrInvalid) && strings.Contains(err.Error(), "kinds cannot be dropped"); refused != (i > 0) || !refused && err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -275,7 +275,7 @@ func TestSuggest_NothingNamesTheRows(t *testing.T) {
 	t.Parallel()
 	s := bulk.Suggester{Kinds: match.Kinds()}
 	s.See([]bulk.Field{{Name: "a", Values: []string{"1.5"}}, {Name: "b", Values: []string{""}}})
-	if _, err := s.Draft("thing"); err == nil || !strings.Contains(err.Error(), "two records meet by") {
+	if _, err := s.Draft("thing"); err == nil || !strings.Contains(err.Error(), "records are compared by") {
 		t.Errorf("%v", err)
 	}
 }

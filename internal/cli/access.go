@@ -16,7 +16,7 @@ import (
 func (a *app) accessCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "access",
-		Short:   "Block principals, whatever credentials they have",
+		Short:   "Block and unblock principals: tokens, people, services",
 		Example: "  locus access block jwt:repo:crm\n  locus access list",
 	}
 	c.AddCommand(a.accessList(), a.accessChange("block", http.MethodPut), a.accessChange("unblock", http.MethodDelete))
@@ -52,7 +52,7 @@ func (a *app) accessList() *cobra.Command {
 func (a *app) accessChange(verb, method string) *cobra.Command {
 	c := &cobra.Command{
 		Use:     verb + " PRINCIPAL",
-		Short:   "Refuse a principal, within a second in every process, whatever credentials it has",
+		Short:   "Refuse all requests of a principal, within a second in every process",
 		Example: "  locus access block oidc:248289761001\n  locus access block cert:spiffe://example/crm --url https://locus.example",
 		Args:    arguments("PRINCIPAL"),
 		RunE: a.connectedTo(writes, func(c *cobra.Command, cl *client, args []string) error {
@@ -72,7 +72,7 @@ func (a *app) accessChange(verb, method string) *cobra.Command {
 		}),
 	}
 	if method == http.MethodDelete {
-		c.Short = "End the block of a principal, whose credentials are then valid again"
+		c.Short = "Unblock a principal: its credentials are valid again"
 		c.Example = "  locus access unblock oidc:248289761001\n  locus access unblock ci --url https://locus.example"
 		c.ValidArgsFunction = a.names(blockedNames, 1)
 	}

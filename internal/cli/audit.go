@@ -17,10 +17,10 @@ import (
 func (a *app) auditCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "audit",
-		Short: "List, export and verify the log of who changed what",
-		Long: "Every change of tokens, cells, kinds, rollups, sinks and streams, every erasure and every decision is in the audit\n" +
-			"log before it happens; locus serve --audit write,read adds the other requests. An entry has the principal, the\n" +
-			"address, the action and its outcome, and nothing that a record says. Entries are kept for 400 days.",
+		Short: "List, export and verify the audit log",
+		Long: "The audit log records every change to tokens, cells, kinds, rollups, sinks and streams, every erasure and every\n" +
+			"decision, before it happens; locus serve --audit write,read adds the other requests. An entry contains the principal,\n" +
+			"the address, the action and its outcome, but no content of records. Entries are kept for 400 days.",
 		Example: "  locus audit list --class decision\n" +
 			"  locus audit verify --json > heads.json",
 	}
@@ -69,9 +69,9 @@ func (a *app) auditList() *cobra.Command {
 			return a.printTable(t)
 		}),
 	}
-	c.Flags().StringVar(&class, "class", "", "only entries of a class: access, admin, decision, write, read")
-	c.Flags().StringVar(&principal, "principal", "", "only entries of a principal: the name of a token, or local")
-	c.Flags().StringVar(&record, "record", "", "only entries about a record, SOURCE:KEY, even if it is erased")
+	c.Flags().StringVar(&class, "class", "", "only entries of this class: access, admin, decision, write, read")
+	c.Flags().StringVar(&principal, "principal", "", "only entries of this principal: the name of a token, or local")
+	c.Flags().StringVar(&record, "record", "", "only entries about this record, SOURCE:KEY, even if it is erased")
 	p.flags(c)
 	return a.connection(c)
 }

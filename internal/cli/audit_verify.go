@@ -24,9 +24,9 @@ func (a *app) auditVerify() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify [FILE]",
 		Short: "Verify that the log, or an exported file, is what was written",
-		Long: "Each entry has the hash of the one before, so an entry that was changed, removed or exchanged is found. The end of\n" +
-			"a chain that was cut off is found by what was kept elsewhere: --heads names the report of an earlier verification,\n" +
-			"which --json writes, or a copy of the log. The exit status is 3 if something is wrong.",
+		Long: "Each entry contains the hash of the previous one, so changed, removed and replaced entries are detected. To detect a\n" +
+			"truncated log, pass --heads: the report of an earlier verification, which --json writes, or a copy of the log. The\n" +
+			"exit status is 3 if something is wrong.",
 		Example: "  locus audit verify --heads heads.json\n" +
 			"  locus audit verify --part /var/log/locus/audit.log",
 		Args: cobra.MaximumNArgs(1),
@@ -55,8 +55,8 @@ func (a *app) auditVerify() *cobra.Command {
 			})(c, args)
 		},
 	}
-	c.Flags().StringVar(&kept, "heads", "", "report of an earlier verification, or a copy of the log, whose newest entries the log must contain")
-	c.Flags().BoolVar(&part, "part", false, "FILE has the entries of some processes only, such as a file of --audit-file")
+	c.Flags().StringVar(&kept, "heads", "", "report of an earlier verification, or a copy of the log; the log must contain its newest entries")
+	c.Flags().BoolVar(&part, "part", false, "FILE contains the entries of some processes only, such as a file of --audit-file")
 	return a.connection(c)
 }
 
@@ -105,7 +105,7 @@ func eachAuditRow(path string, see func(audit.Row)) error {
 	for n := 1; lines.Scan(); n++ {
 		row, err := audit.ParseRow(lines.Text())
 		if err != nil {
-			return usage("give a file that locus audit export or locus serve --audit-file has written", "%s, line %d: %v", path, n, err)
+			return usage("give a file of locus audit export or locus serve --audit-file", "%s, line %d: %v", path, n, err)
 		}
 		see(row)
 	}
@@ -127,7 +127,7 @@ func (a *app) auditReport(r *audit.Report) error {
 		a.say("%s in %s, %s unended", counted(int64(r.Entries), "entry", "entries"), counted(int64(r.Chains), "chain", "chains"), counted(int64(r.Unended), "action", "actions"))
 	}
 	if len(r.Problems) > 0 {
-		return &failure{Code: "damaged", Message: fmt.Sprintf("the audit log is not what was written: %s", plural(len(r.Problems), "problem")), Hint: "compare with a copy: locus serve --audit-file keeps one", Exit: exitPartly}
+		return &failure{Code: "damaged", Message: fmt.Sprintf("the audit log was changed: %s", plural(len(r.Problems), "problem")), Hint: "compare with a copy: locus serve --audit-file keeps one", Exit: exitPartly}
 	}
 	if !a.json {
 		a.say("nothing was changed or removed")

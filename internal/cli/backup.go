@@ -21,16 +21,14 @@ func (a *app) backupCommand() *cobra.Command {
 	var out, verify string
 	c := &cobra.Command{
 		Use:   "backup -o FILE | --verify FILE",
-		Short: "Copy a data directory, while a server writes to it, to a file that locus restore reads",
-		Long: "All cells are copied as they are at one moment, while writes go on: they wait for some milliseconds at the\n" +
-			"beginning. Puids, entity ids, decisions, rollups, counters and logs are in the file, which is a tar compressed with\n" +
-			"zstd. It appears under its name once it is complete. While it is written the write-ahead logs of the cells cannot\n" +
-			"shrink, so there has to be room for what is written in that time.\n" +
-			"\n" +
-			"--verify checks such a file without a server: it compares the hash of each cell's file, opens a copy of them in the\n" +
-			"directory for temporary files (TMPDIR), reads it whole, and counts records and entities.\n" +
-			"\n" +
-			"Cells of PostgreSQL are backed up by the tools of PostgreSQL; locus dump copies an installation of any kind.",
+		Short: "Back up a data directory to a file, while a server writes to it",
+		Long: "Copies all cells as of one moment. Writes wait for some milliseconds at the beginning and then continue. The file is a\n" +
+			"tar compressed with zstd; it contains puids, entity ids, decisions, rollups, counters and logs, and appears under its\n" +
+			"name once it is complete. The write-ahead logs of the cells cannot shrink during a backup, so leave room on the disk for\n" +
+			"the writes of that time.\n\n" +
+			"--verify checks such a file without a server: it compares the hash of each cell's file, opens a copy in the directory\n" +
+			"for temporary files (TMPDIR), reads all of it, and counts records and entities.\n\n" +
+			"Back up cells in PostgreSQL with the tools of PostgreSQL; locus dump copies an installation of any kind.",
 		Example: "  locus backup --url http://127.0.0.1:7070 -o - | ssh backup 'cat > places.backup'\n" +
 			"  locus backup --verify places.backup",
 		Args: arguments(),
@@ -60,19 +58,19 @@ func (a *app) backupCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.summary(raw, "%s: %s bytes; locus restore makes a directory of it", term.Escape(out), term.Count(n))
+			return a.summary(raw, "%s: %s bytes; locus restore restores it", term.Escape(out), term.Count(n))
 		},
 	}
 	c.AddCommand(a.backupMark())
 	c.Flags().StringVarP(&out, "output", "o", "", "file to write; - is standard output")
-	c.Flags().StringVar(&verify, "verify", "", "check this file, as locus restore does before it makes a directory of it; - is standard input")
+	c.Flags().StringVar(&verify, "verify", "", "check this backup as locus restore does, without restoring it; - is standard input")
 	return a.connection(c)
 }
 
 // verifyBackup checks a file of locus backup.
 func (a *app) verifyBackup(ctx context.Context, name string) error {
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		return usage("locus check --data "+name+" compares what is in a directory", "%s is a directory, not a file of locus backup", name)
+		return usage("locus check --data "+name+" checks a directory", "%s is a directory, not a file of locus backup", name)
 	}
 	in, done, err := a.readBackup(name, "verifying")
 	if err != nil {
@@ -80,7 +78,7 @@ func (a *app) verifyBackup(ctx context.Context, name string) error {
 	}
 	defer done()
 	if !backup.Is(in) {
-		return usage("locus backup -o FILE writes one", "%s is no backup", name)
+		return usage("locus backup -o FILE writes one", "%s is not a backup", name)
 	}
 	b, err := locus.VerifyBackup(ctx, in)
 	done()
@@ -91,7 +89,7 @@ func (a *app) verifyBackup(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return a.summary(raw, "%s: whole, as of %s: %s, %s, %s, %s bytes; every file has its hash and can be opened", term.Escape(name), b.At.Local().Format(time.DateTime),
+	return a.summary(raw, "%s: complete, as of %s: %s, %s, %s, %s bytes; every file matches its hash and can be opened", term.Escape(name), b.At.Local().Format(time.DateTime),
 		plural(len(b.Files), "cell"), counted(b.Records(), "record", "records"), counted(b.Entities(), "entity", "entities"), term.Count(b.Bytes))
 }
 
@@ -101,7 +99,7 @@ func (a *app) restoreBackup(ctx context.Context, w where, in io.Reader, cells in
 	case w.shared:
 		return usage("restore it with --data DIR; a file of locus dump can be restored into PostgreSQL", "this is a backup of a data directory")
 	case cells != 0:
-		return usage("leave it out; a file of locus dump can be restored into any number of cells", "--cells: a backup has the cells of its directory")
+		return usage("leave it out; a dump of locus dump can be restored into any number of cells", "--cells: a backup is restored with the number of cells that it has")
 	}
 	b, err := locus.RestoreBackup(ctx, w.place, in)
 	if err != nil {
@@ -128,6 +126,6 @@ func (a *app) nameTokens(ctx context.Context, w where) {
 		cl.close()
 	}
 	if err != nil || len(list.Tokens) > 0 { // what was restored is not lost because its tokens cannot be read now
-		a.say("tokens that were revoked since the backup are valid again: locus token list names those it has, locus token revoke --all ends every one")
+		a.say("tokens that were revoked after the backup are valid again: locus token list lists them, locus token revoke --all revokes all")
 	}
 }

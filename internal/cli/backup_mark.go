@@ -21,15 +21,14 @@ func (a *app) backupMark() *cobra.Command {
 	var at string
 	c := &cobra.Command{
 		Use:   "mark [NAME]",
-		Short: "Mark a moment that all PostgreSQL servers can be recovered to, or note a backup of other tools",
-		Long: "On PostgreSQL it makes a restore point called NAME on every server, while no cell takes writes: the one moment to\n" +
-			"which all of them can be recovered, by recovery_target_name and archived logs. Where the role may not make restore\n" +
-			"points, writes wait for two seconds, and it prints the time to recover that server to. locus restore --map URL\n" +
-			"--mark NAME then checks that every server is there, and finishes.\n" +
-			"\n" +
-			"With --at, without a NAME, or with cells in files it only notes that there is a backup: servers report its age as\n" +
-			"locus_backup_age_seconds, and locus doctor names an old one. Backups by locus backup through a server are noted on\n" +
-			"their own. Run this after each backup by other tools: pgBackRest, WAL-G, snapshots.",
+		Short: "Mark a recovery point on all PostgreSQL servers, or note a backup made by other tools",
+		Long: "On PostgreSQL, creates a restore point called NAME on every server while writes to all cells are stopped, so that all\n" +
+			"servers can be recovered to the same moment with recovery_target_name and archived logs. If the role may not create\n" +
+			"restore points, writes stop for two seconds, and the command prints a recovery_target_time for that server. After the\n" +
+			"recovery, locus restore --map URL --mark NAME checks that every server is at that point, and finishes.\n\n" +
+			"With --at, without a NAME, or with cells in files, only notes that there is a backup: servers report its age as\n" +
+			"locus_backup_age_seconds, and locus doctor warns about an old one. Run this after each backup by other tools, such as\n" +
+			"pgBackRest, WAL-G or snapshots. Backups by locus backup through a server are noted without it.",
 		Example: "  locus backup mark monday --map postgres://db1/locus\n" +
 			"  locus backup mark snap-0042 --at 2026-11-28T03:00:00Z --url https://locus.example.org",
 		Args: cobra.MaximumNArgs(1),
@@ -61,7 +60,7 @@ func (a *app) backupMark() *cobra.Command {
 			return a.summary(answer, "the last backup is of %s", last.At)
 		}),
 	}
-	c.Flags().StringVar(&at, "at", "", "the moment that the backup is of, as RFC 3339; by default now")
+	c.Flags().StringVar(&at, "at", "", "time of the backup, as RFC 3339; by default now")
 	return a.connection(c)
 }
 
@@ -70,7 +69,7 @@ func pointText(p httpapi.BackupPoint) string {
 	if p.Name != "" {
 		return fmt.Sprintf("%s: recovery_target_name = '%s'", term.Escape(p.Server), term.Escape(p.Name))
 	}
-	return fmt.Sprintf("%s: recovery_target_time = '%s', since it makes no restore point: %s", term.Escape(p.Server), p.At, term.Escape(p.Refused))
+	return fmt.Sprintf("%s: recovery_target_time = '%s', because the server creates no restore point: %s", term.Escape(p.Server), p.At, term.Escape(p.Refused))
 }
 
 // restoreMark makes servers that were recovered to a mark safe to serve.

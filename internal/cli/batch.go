@@ -149,7 +149,7 @@ func (b *batch) send(ctx, interrupt context.Context, cl *client) {
 		b.err = err
 	case len(pending) > 0:
 		b.err = &failure{
-			Code: "unavailable", Exit: exitUnavailable, Hint: "the same command continues from there",
+			Code: "unavailable", Exit: exitUnavailable, Hint: "repeat the command to continue from there",
 			Message: fmt.Sprintf("%d rows were refused because their cells are unavailable, for %v", len(pending), endurance),
 		}
 	}

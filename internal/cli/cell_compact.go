@@ -92,7 +92,7 @@ func (a *app) compact(c *cobra.Command, cl *client, m *cell.Map, to int, f *chan
 // compactText describes the plan of a compaction.
 func compactText(m *cell.Map, to, before, after int) string {
 	if m.Floor() >= to {
-		return fmt.Sprintf("keys are already looked up from generation %d on; removing what an earlier compaction left", m.Floor())
+		return fmt.Sprintf("keys are already looked up from generation %d on; removing leftovers of an earlier compaction", m.Floor())
 	}
 	cells := uint64(0)
 	for g := m.Floor(); g < to; g++ {
@@ -102,7 +102,7 @@ func compactText(m *cell.Map, to, before, after int) string {
 	if to-1 > m.Floor() {
 		which = fmt.Sprintf("generations %d to %d", m.Floor(), to-1)
 	}
-	return fmt.Sprintf("will copy the keys of %s (%s) into the %s of generation %d, and delete them there; records stay\n"+
+	return fmt.Sprintf("will move the keys of %s (%s) to the %s of generation %d; records stay\n"+
 		"then finding a key takes at most %s, not %d",
 		which, plural(int(cells), "cell"), plural(int(m.Count(m.Current())), "cell"), m.Current(), plural(after, "look-up"), before)
 }

@@ -89,7 +89,7 @@ room        15 generations more like that, up to 172,186,884 cells`},
 func TestCompactText(t *testing.T) {
 	t.Parallel()
 	current := spread(t, func(s *cell.Spec) { s.Current = 1 })
-	want := "will copy the keys of generation 0 (4 cells) into the 12 cells of generation 1, and delete them there; records stay\n" +
+	want := "will move the keys of generation 0 (4 cells) to the 12 cells of generation 1; records stay\n" +
 		"then finding a key takes at most 1 look-up, not 2"
 	if got := compactText(current, 1, 2, 1); got != want {
 		t.Errorf("%s", got)

@@ -24,8 +24,8 @@ func (a *app) cellMapCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "map",
 		Short: "Print the cell map as JSON, its history, or its arithmetic as SQL functions",
-		Long: "With the cell map a program computes the cell of any key, puid or id without reading a database. An outdated\n" +
-			"copy gives the same result as the newest map, or reports that it cannot know. locus id --map FILE reads it.",
+		Long: "With the cell map a program computes the cell of a key, puid or id without reading a database. An outdated map gives\n" +
+			"the same result as the newest one, or an error, never another cell. locus id --map FILE reads the map.",
 		Example: "  locus cell map > map.json\n" +
 			"  locus cell map --sql | psql mydatabase",
 		Args: arguments(),

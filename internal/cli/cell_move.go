@@ -20,10 +20,10 @@ func (a *app) cellMove() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "move CELL --to URL",
 		Short: "Move a cell to another database; its writers wait for some milliseconds",
-		Long: "Copies the rows, then the changes made in the meantime. Then the cell's writers wait while the last changes are\n" +
-			"copied and the cell map is updated. If the command fails before that, the cell stays where it was. It can be\n" +
-			"interrupted at any point and repeated. A cell that is already being moved is refused. So is a target that contains\n" +
-			"rows of anything but this move; --replace deletes rows that the cell left there when it moved away.",
+		Long: "Copies the rows, then the changes made since. At the end, writers of the cell wait while the last changes are copied and\n" +
+			"the cell map is updated. If the command fails before that, the cell stays where it was. It can be interrupted at any\n" +
+			"point and repeated. It refuses a cell that is already being moved, and a target with rows of anything but this move;\n" +
+			"--replace deletes rows that the cell left there when it moved away.",
 		Example: "  locus cell move g0-3 --to postgres://db2/locus_g0_3\n" +
 			"  locus cell move g0-3 --to sqlite:/srv/locus/g0-3.db --dry-run",
 		Args: arguments("CELL"),

@@ -90,7 +90,7 @@ func TestCells_OneServerIsDown(t *testing.T) {
 	down.Stop(t)
 
 	if got := must(t, env, "status"); !strings.Contains(got.err, "cell g0-1 is unavailable") ||
-		!strings.Contains(got.err, "the sums are those of 1 of 2 cells, without g0-1") || !strings.Contains(got.stdout, "g0-1\t?\t?") {
+		!strings.Contains(got.err, "sums of 1 of 2 cells, without g0-1") || !strings.Contains(got.stdout, "g0-1\t?\t?") {
 		t.Errorf("status: %s", got.err)
 	}
 	got := run(t.Context(), env, "cell", "list", "--json")

@@ -21,13 +21,12 @@ func (a *app) cellRestored() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "restored",
 		Short: "Make a restored backup safe to serve, so that no puid is allocated twice",
-		Long: "A backup lacks what happened after it was made. Each cell skips the puids that it may have allocated since, and\n" +
-			"takes no new keys if a newer generation does. Run this once, before the first server.\n" +
-			"\n" +
-			"A backup restored to other servers still has a cell map that points to the original. --map OLD=NEW lists where\n" +
-			"each cell was and where it is now, rewrites the map and gives the copy an identity of its own; the original stays\n" +
-			"untouched. OLD and NEW are the values of serve's --map, with the server of the cell map first. OLD=OLD stands for a\n" +
-			"server that was restored in place.\n" +
+		Long: "Run this once on a restored backup, before the first server starts. Each cell skips the puids that it may have\n" +
+			"allocated after the backup, and is sealed if there is a newer generation.\n\n" +
+			"The cell map of a backup that was restored to other servers still points to the original. --map OLD=NEW names the old\n" +
+			"and the new place of each server, rewrites the map and gives the copy an identity of its own; the original stays\n" +
+			"untouched. OLD and NEW are values of serve's --map, the server with the cell map first. Use OLD=OLD for a server that was\n" +
+			"restored in place.\n" +
 			"\n" +
 			"With counters and groups in MongoDB, --mongodb OLD=NEW assigns the copy of that database to the copy of the\n" +
 			"installation.",
@@ -60,7 +59,7 @@ func (a *app) cellRestored() *cobra.Command {
 	c.Flags().Lookup("mongodb").Usage = "OLD=NEW: the MongoDB database of the original installation and its copy"
 	c.Flags().Lookup("data").Usage = "data directory that was restored"
 	c.Flags().Lookup("map").Value = &pairsFlag{mapFlag{urls: &a.cellMap}}
-	c.Flags().Lookup("map").Usage = "databases of a shared installation, the one with the cell map first, or OLD=NEW if it was restored elsewhere; separated by commas"
+	c.Flags().Lookup("map").Usage = "databases of a shared installation, separated by commas, or OLD=NEW if it was restored elsewhere; the one with the cell map first"
 	return c
 }
 

@@ -70,12 +70,12 @@ func (a *app) handOver(ctx context.Context, cells *storage.Cells, w where, pair 
 	case err != nil:
 		return err
 	case pair == nil && identity != "":
-		a.say("its database of documents, %s, is not touched; a copy of the installation needs its own copy: --mongodb OLD=NEW", identity)
+		a.say("its MongoDB database, %s, is not touched; a copy of the installation needs its own copy: --mongodb OLD=NEW", identity)
 		return nil
 	case pair == nil:
 		return nil
 	case identity == "":
-		return usage("leave --mongodb out", "the installation has no database of documents")
+		return usage("leave --mongodb out", "the installation has no MongoDB database")
 	}
 	open := func(uri string) (*mongodb.Database, error) {
 		return mongodb.Open(ctx, uri, &mongodb.Options{Password: w.password, UnsafeDurability: w.unsafe})

@@ -49,7 +49,7 @@ func (a *app) changeTail() *cobra.Command {
 		Long: "Changes of one cell are in the order of its log; changes of different cells have no order. A reader that continues\n" +
 			"from the last printed watermark sees every change at least once. --follow starts at the end of the logs unless\n" +
 			"--after is given, reconnects after a failure, and runs until Ctrl-C.\n" +
-			"Changes contain the values before and after them as long as a rollup needs these.",
+			"Changes contain the values before and after them only while a rollup needs these.",
 		Example: "  locus change tail --follow\n" +
 			"  locus change tail --after g0-0:17,g0-3:4 --all --json",
 		Args: arguments(),

@@ -18,7 +18,7 @@ func (a *app) checkCommand() *cobra.Command {
 	var cells []string
 	c := &cobra.Command{
 		Use:   "check",
-		Short: "Compare all data with what follows from the records, and repair differences",
+		Short: "Compare all data with its recomputation from the records, and repair differences",
 		Long: "Compares keys, records, births, postings, decisions, edges, entities, the search index, logs, totals, counters, cell\n" +
 			"maps and rollups, while reads and writes continue. Prints a line for each row that differs, and writes nothing.\n" +
 			"--repair recomputes rows that follow from others; ids stay. The exit code is 0 if nothing differs or everything was\n" +
@@ -81,16 +81,16 @@ func (a *app) check(c *cobra.Command, cl *client, request map[string]any) error 
 	}
 	left := all.Differs - all.Repaired
 	if all.Differs == 0 {
-		err = a.summary(result, "%s: everything is what it should be", plural(all.Cells, "cell"))
+		err = a.summary(result, "%s: everything is correct", plural(all.Cells, "cell"))
 	} else {
 		err = a.summary(result, "%s: %s, %d of them repaired", plural(all.Cells, "cell"), plural(all.Differs, "difference"), all.Repaired)
 	}
 	if err != nil || left == 0 {
 		return err
 	}
-	f := &failure{Code: "differs", Message: plural(left, "row") + " not as it should be", Exit: exitFailed, Hint: "locus check --repair recomputes rows that follow from others"}
+	f := &failure{Code: "differs", Message: plural(left, "row") + " wrong", Exit: exitFailed, Hint: "locus check --repair recomputes rows that follow from others"}
 	if left != 1 {
-		f.Message = plural(left, "row") + " not as they should be"
+		f.Message = plural(left, "row") + " wrong"
 	}
 	if request["repair"] == true {
 		f.Hint = "the lines above say what to do about each"

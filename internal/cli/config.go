@@ -17,9 +17,10 @@ import (
 func (a *app) configCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "config",
-		Short: "The configuration file of a server: check it, show what it comes to, write an example",
-		Long: "A server reads its settings from flags, from variables, and from the file of --config. A flag overrides its variable, a\n" +
-			"variable the file, and the file the default. Commands that open the installation read where it is from the same file.",
+		Short: "Check the configuration file of a server, show its settings, write an example",
+		Long: "A server reads its settings from flags, from environment variables, and from the file of --config. A flag overrides its\n" +
+			"variable, a variable overrides the file, and the file overrides the default. Other commands read the place of the\n" +
+			"installation from the same file.",
 		Example: "  locus config example > locus.yaml\n" +
 			"  locus config check --config locus.yaml",
 	}
@@ -80,7 +81,7 @@ func (a *app) configPrint() *cobra.Command {
 	var s serving
 	c := &cobra.Command{
 		Use:   "print",
-		Short: "Show every setting, its value and where that comes from; no secret",
+		Short: "Show every setting with its value and the source of the value, without secrets",
 		Example: "  locus config print --config /etc/locus/locus.yaml\n" +
 			"  locus config print --json | jq 'select(.from != \"default\")'",
 		Args: arguments(),

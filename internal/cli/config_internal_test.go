@@ -155,7 +155,7 @@ func TestConfig_Mistakes(t *testing.T) {
 		"lisen:\n  addr: x\n":           `line 1, lisen: no such word: .*; did you mean "listen"\?\n +1 \| lisen:\n +\| \^\n`,
 		"keep: {changes: soon}\n":       `line 1, keep.changes: want a duration such as 90s, 10m or 24h\n +1 \| keep: \{changes: soon\}\n +\|        \^\n`,
 		"cells: many\nnotice: 1x\n":     `line 1, cells: want a whole number; line 2, notice: want a duration`,
-		"data: a\ndata: b\n":            `line 2, data: stands here twice, first in line 1`,
+		"data: a\ndata: b\n":            `line 2, data: is given twice, first in line 1`,
 		"map: /srv/locus\n":             `line 1, map: want postgres://HOST/NAME`,
 		"map: postgres://u:pw@db/a\n":   `line 1, map: it contains a password`,
 		"- data\n":                      `line 1, data: want fields with values`,
@@ -188,11 +188,11 @@ func TestConfig_Reload(t *testing.T) {
 	serve.RunE = func(c *cobra.Command, _ []string) error {
 		options.Logger = a.logger(slog.LevelInfo)
 		steps := []struct{ text, want string }{
-			{"cells: 2\nlog: {level: debug}\n", "a changed setting is in use"},
-			{"cells: 3\nlog: {level: debug}\n", "needs a restart\" setting=cells"},
-			{"log: {level: error}\nkeep: {changes: 1s}\n", "the configuration is not read again"},
-			{"cels: 3\n", "the configuration is not read again"},
-			{"log: {level: debug}\nkeep: {metrics: [a=9d/1y]}\nlisten: {addr: 127.0.0.1:9}\n", "was read again"},
+			{"cells: 2\nlog: {level: debug}\n", "changed setting applied"},
+			{"cells: 3\nlog: {level: debug}\n", "requires a restart\" setting=cells"},
+			{"log: {level: error}\nkeep: {changes: 1s}\n", "configuration reload failed"},
+			{"cels: 3\n", "configuration reload failed"},
+			{"log: {level: debug}\nkeep: {metrics: [a=9d/1y]}\nlisten: {addr: 127.0.0.1:9}\n", "configuration reloaded"},
 		}
 		for _, step := range steps {
 			talk.Reset()

@@ -51,7 +51,7 @@ func (a *app) reload(c *cobra.Command, options *httpapi.Options) {
 	err := a.again(next, c.Flags(), fresh, &s)
 	if err != nil {
 		f := explainFailure(c.Context(), err)
-		options.Logger.Error("the configuration is not read again", "err", f.Message, "try", f.Hint)
+		options.Logger.Error("configuration reload failed", "err", f.Message, "try", f.Hint)
 		return
 	}
 	for _, of := range settings {
@@ -70,13 +70,13 @@ func (a *app) reload(c *cobra.Command, options *httpapi.Options) {
 			roles, _ := granted("--oidc-role", s.people.roles) // checked
 			options.Login.SetRoles(roles)
 		default:
-			options.Logger.Warn("a changed setting needs a restart", "setting", of.path)
+			options.Logger.Warn("changed setting requires a restart", "setting", of.path)
 			continue
 		}
 		replace(was.Value, now.Value)
-		options.Logger.Info("a changed setting is in use", "setting", of.path)
+		options.Logger.Info("changed setting applied", "setting", of.path)
 	}
-	options.Logger.Info("the configuration was read again", "file", a.config)
+	options.Logger.Info("configuration reloaded", "file", a.config)
 }
 
 // again gives fresh the flags and variables of running, then the file, and checks all.

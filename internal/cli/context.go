@@ -40,7 +40,7 @@ func (a *app) contextList() *cobra.Command {
 				return printEach(a, list.Contexts)
 			}
 			if len(list.Contexts) == 0 {
-				a.say("there are no contexts; locus login URL makes one")
+				a.say("there are no contexts; locus login URL creates one")
 			}
 			t := &term.Table{Header: []string{"", "name", "url", "signed in as", "until"}}
 			for _, c := range list.Contexts {

@@ -98,7 +98,7 @@ func (a *app) contexts() (list contextList, err error) {
 		return list, usage("chmod 600 "+path, "refusing to read %s: it has tokens, and other accounts can read it", path)
 	}
 	if err := json.NewDecoder(file).Decode(&list); err != nil {
-		return list, usage("remove it, and locus login URL again", "the file of contexts %s is damaged: %v", path, err)
+		return list, usage("remove it, and locus login URL again", "the contexts file %s is damaged: %v", path, err)
 	}
 	return list, nil
 }

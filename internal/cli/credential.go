@@ -50,7 +50,7 @@ func tokenIn(path string) (secret.Text, error) {
 func parsed(from, text string) (secret.Text, error) {
 	token := strings.TrimSpace(text)
 	if _, _, err := access.ParseToken(token); err != nil {
-		return secret.Text{}, usage("copy it again, or locus token create makes another", "%s: %v", from, err)
+		return secret.Text{}, usage("copy it again, or create another with locus token create", "%s: %v", from, err)
 	}
 	return secret.New(token), nil
 }

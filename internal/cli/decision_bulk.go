@@ -38,7 +38,7 @@ func chosenPairs(args []string) (pairs []decisions.Chosen) {
 func pairArguments(args []string, f *decisions.Filter) error {
 	switch {
 	case len(args)%2 != 0:
-		return usage("two addresses for each pair", "%d addresses are no pairs", len(args))
+		return usage("two addresses for each pair", "%d addresses: want two for each pair", len(args))
 	case len(args) > 0 && *f != decisions.Filter{}:
 		return usage("pairs or a filter", "pairs are chosen by their addresses or by a filter, not both")
 	}
@@ -52,8 +52,8 @@ func (a *app) decisionBulk() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bulk same|different [ADDRESS ADDRESS]...",
 		Short: "Decide about many pairs of the review queue in one step that can be undone",
-		Long: "Chooses pairs by their addresses, or those of the first 1000 of the review queue that the flags select; without both, all\n" +
-			"of these. Shows how many they are and what would become of the entities before it asks.",
+		Long: "Selects pairs by their addresses, or by flags from the first 1000 of the review queue; without either, all 1000. Shows\n" +
+			"the number of pairs and the effect on the entities, and asks before it decides.",
 		Example: "  locus decision bulk different --source crm --bits 0 --dry-run\n" +
 			"  locus decision bulk same --attribute phones --bits 4 --reason \"new telephone\" --yes",
 		Args: func(_ *cobra.Command, args []string) error {
@@ -97,7 +97,7 @@ func (a *app) bulk(c *cobra.Command, cl *client, ask httpapi.PreviewRequest, who
 	if effect.Largest != nil {
 		largest = fmt.Sprintf("; the largest entity would have %s", plural(effect.Largest.Records, "record"))
 	}
-	a.say("%s: %d entities would become parts of larger ones, %d would be divided%s", plural(len(effect.Pairs), "pair"), effect.Merged, effect.Split, largest)
+	a.say("%s: %d entities would be merged, %d would be split%s", plural(len(effect.Pairs), "pair"), effect.Merged, effect.Split, largest)
 	if effect.More {
 		a.say("the queue goes on: repeat the command for the pairs further down")
 	}
@@ -142,8 +142,8 @@ func (a *app) decisionUndo() *cobra.Command {
 	var who by
 	c := &cobra.Command{
 		Use:   "undo BATCH",
-		Short: "Withdraw the decisions of a bulk decision that still stand",
-		Long:  "A decision that another one has replaced since is left alone. locus review team lists the batches.",
+		Short: "Withdraw the decisions of a batch that are still in force",
+		Long:  "Decisions that were replaced since are left alone. locus review team lists the batches.",
 		Example: "  locus decision undo q4m2xk7vw3np\n" +
 			"  locus decision undo q4m2xk7vw3np --reason \"the wrong filter\"",
 		Args: arguments("BATCH"),

@@ -24,11 +24,11 @@ import (
 func (a *app) decisionImport() *cobra.Command {
 	return a.connection(&cobra.Command{
 		Use:   "import FILE",
-		Short: "Make the decisions of an exported file; - is standard input",
-		Long: "Reads what locus export decisions writes, in any format, and what locus export links writes: then the records of each\n" +
-			"entity are decided to be the same, so that another installation, or another program's clusters in the columns source,\n" +
-			"key and entity, are taken over. The records must exist. A refused row is reported with its number and does not stop\n" +
-			"the others. Importing a file twice changes nothing.",
+		Short: "Import decisions from an exported file; - is standard input",
+		Long: "Reads files of locus export decisions, in any format, and of locus export links. From links, the records of each entity\n" +
+			"are decided to be the same thing: this takes over the entities of another installation, or the clusters of another\n" +
+			"program in columns source, key and entity. The records must exist. Refused rows are reported with their numbers and do\n" +
+			"not stop the import. Importing a file twice changes nothing.",
 		Example: "  locus decision import decisions.parquet\n" +
 			"  locus decision import - < decisions.jsonl",
 		Args: arguments("FILE"),

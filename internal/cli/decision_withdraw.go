@@ -26,9 +26,9 @@ func (a *app) decisionWithdraw() *cobra.Command {
 	var f withdrawing
 	c := &cobra.Command{
 		Use:   "withdraw [ADDRESS [ADDRESS]]",
-		Short: "Withdraw the decision about two records, about the anchor or a value of one, or all of an author",
-		Long: "Without addresses, withdraws all decisions by --author; entities then have the ids that they would have without\n" +
-			"them. A decision that another author has replaced stays.",
+		Short: "Withdraw a decision about two records, an anchor or a value, or all decisions of an author",
+		Long: "Without addresses, withdraws all decisions by --author, so that entities get the ids that they would have without\n" +
+			"these. A decision that another author has replaced stays.",
 		Example: "  locus decision withdraw vendor:88231 crm:17 --reason \"moved in 2019\"\n" +
 			"  locus decision withdraw --author agent:helpdesk --dry-run",
 		Args: func(c *cobra.Command, args []string) error {

@@ -49,12 +49,11 @@ func (a *app) dedupeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "dedupe FILE...",
 		Short: "Find the rows of files that describe the same thing; needs no installation",
-		Long: "Writes all rows in their order with their columns and three more: cluster_id, equal for rows that describe the same\n" +
-			"thing and numbered by first row; cluster_size; and cluster_weight, the match weight of the weakest join that holds\n" +
-			"the row in its cluster. Sort by cluster_weight to review doubtful rows first. A refused row has no cluster and is\n" +
-			"also written to OUT.rejected.jsonl. The same input gives the same output. Files are recognised as by locus ingest;\n" +
-			"guesses are shown without a question, and columns without a meaning are not compared. The work is done in a\n" +
-			"temporary directory, which is removed at the end.",
+		Long: "Writes all rows in their order with three more columns: cluster_id, which is equal for rows that describe the same\n" +
+			"thing; cluster_size; and cluster_weight, the match weight of the weakest join that holds the row in its cluster. Sort by\n" +
+			"cluster_weight to review doubtful rows first. Refused rows have no cluster and are also written to OUT.rejected.jsonl.\n" +
+			"The same input gives the same output. Formats and columns are recognised as by locus ingest, without a question;\n" +
+			"unknown columns are not compared. Works in a temporary directory, which is removed at the end.",
 		Example: "  locus dedupe crm.csv shop.csv -o out.csv\n" +
 			"  locus dedupe people.csv -o out.csv --kind person --set emails=mail --golden people.parquet --review doubtful.csv",
 		Args: atLeast("FILE"),
@@ -74,7 +73,7 @@ func (o *oneShot) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVarP(&o.out, "output", "o", "", "file to write, .csv, .jsonl or .parquet; - is standard output, with --json as JSON lines")
 	o.reading.flags(f)
-	f.Lookup("kind").Usage = "kind of all rows, or the YAML file of one; by default the built-in one that recognises most columns, or one drafted from the files if that compares too few"
+	f.Lookup("kind").Usage = "kind of all rows, or the YAML file of one; by default the built-in kind that recognises most columns, or one drafted from the files if that compares too few"
 	f.Lookup("key").Usage = "column with the key of a row, for --links, --golden and --review; repeat it for a key of several columns (default \"key\", or a column that looks like it, else the number of the row)"
 }
 

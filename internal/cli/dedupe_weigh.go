@@ -21,7 +21,7 @@ const mostLearned = 100_000
 
 // learnFlag adds --learn to a command. Weights that a kind of the user's own states stay, unless --learn is given.
 func (o *oneShot) learnFlag(c *cobra.Command) {
-	c.Flags().BoolVar(&o.learn, "learn", true, "use weights fitted to the files, as by locus kind learn, unless it refuses its draft; by default up to 100,000 rows, and not in place of the weights of your own kind")
+	c.Flags().BoolVar(&o.learn, "learn", true, "use weights learned from the files, as by locus kind learn, if they are clearly better; by default up to 100,000 rows, and not with a kind of your own")
 	o.asked = func() bool { return c.Flags().Changed("learn") }
 }
 

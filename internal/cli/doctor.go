@@ -78,14 +78,13 @@ func (a *app) doctorCommand() *cobra.Command {
 	var bundle, log string
 	c := a.connection(&cobra.Command{
 		Use:   "doctor",
-		Short: "Look for what is wrong with the machine and the installation, and say what to do",
-		Long: "With --data it looks at the disk, the file system and the limits of this machine. With --data, --map or --url it\n" +
-			"looks at the connection, cells, PostgreSQL servers, rollups, sinks, streams and tokens of the installation. It changes\n" +
-			"nothing. A token needs the permissions read and operate; what it may not see is not looked at.\n" +
-			"\n" +
-			"--bundle packs the same for a bug report, with versions, the settings of --config, states, metrics, and the end of --log. Texts\n" +
-			"that may be of a record, a person or a target are left out, and so is every secret; names of kinds, sources, sinks,\n" +
-			"rollups and hosts are in it. Look at it before you send it.\n" +
+		Short: "Diagnose the machine and the installation, and suggest fixes",
+		Long: "With --data, checks the disk, the file system and the limits of this machine. With --data, --map or --url, checks the\n" +
+			"connection, cells, PostgreSQL servers, rollups, sinks, streams and tokens of the installation. Changes nothing. A token\n" +
+			"needs the permissions read and operate; checks that it may not make are skipped.\n\n" +
+			"--bundle writes the results to a file for a bug report, with versions, the settings of --config, states, metrics, and the\n" +
+			"end of --log. It leaves out secrets, and texts that may be of a record, a person or a target; it contains the names of\n" +
+			"kinds, sources, sinks, rollups and hosts. Look at the file before you send it.\n" +
 			"\n" +
 			"The exit code is 1 if something is broken, 3 if there are only warnings, 0 otherwise.",
 		Example: "  locus doctor --json | jq 'select(.level != \"ok\")'\n" +
@@ -109,13 +108,13 @@ func (a *app) doctorCommand() *cobra.Command {
 				if err := a.pack(c, x, bundle, log); err != nil {
 					return err
 				}
-				a.say("written to %s; look at it before you send it", term.Escape(bundle))
+				a.say("wrote %s; look at it before you send it", term.Escape(bundle))
 			}
 			return a.printExamination(x)
 		},
 	})
-	c.Flags().StringVar(&bundle, "bundle", "", "new file for a bug report, a tar.gz")
-	c.Flags().StringVar(&log, "log", "", "log of the server, whose end the bundle gets")
+	c.Flags().StringVar(&bundle, "bundle", "", "new file for a bug report, in tar.gz format")
+	c.Flags().StringVar(&log, "log", "", "log file of the server; its end goes into the bundle")
 	return c
 }
 

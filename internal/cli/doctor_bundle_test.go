@@ -77,9 +77,9 @@ func TestP10_BundleHasNoSecret(t *testing.T) {
 	log := write(t, "locus.log", strings.Join([]string{
 		`{"time":"2026-11-28T19:39:38Z","level":"DEBUG","msg":"batch resolved","ops":2,"put_ms":5}`,
 		`{"time":"2026-11-28T19:39:38Z","level":"WARN","msg":"cell is unavailable","cell":"g0-7","err":"dial 10.1.2.3:5432: no route for \"Namecanary\" of mail@canary.example, +1 510 555 0199, ` + secret + `"}`,
-		`{"time":"2026-11-28T19:39:38Z","level":"ERROR","msg":"a sink is paused","sink":"crm-out","err":"the target said Namecanary"}`,
+		`{"time":"2026-11-28T19:39:38Z","level":"ERROR","msg":"sink paused","sink":"crm-out","err":"the target said Namecanary"}`,
 		`{"time":"2026-11-28T19:39:38Z","level":"INFO","msg":"signed in","principal":"personcanary","address":"198.51.100.7","deep":{"value":["Namecanary"]}}`,
-		`time=2026-11-28T19:39:38.000Z level=WARN msg="rollups of a cell are stalled" cell=g0-9 lag=17 err="the row of \"Namecanary\"" by=personcanary`,
+		`time=2026-11-28T19:39:38.000Z level=WARN msg="rollup follower stalled" cell=g0-9 lag=17 err="the row of \"Namecanary\"" by=personcanary`,
 		`Nov 28 19:39:38 hostcanary locus[12]: time=2026-11-28T19:39:38.000Z level=INFO msg="audit head" seq=600`,
 		"panic: Namecanary is no number [recovered]",
 		"goroutine 17 [running]:",
@@ -88,7 +88,7 @@ func TestP10_BundleHasNoSecret(t *testing.T) {
 		"whatever a program prints: Namecanary",
 	}, "\n")+"\n")
 	r := run(t.Context(), nil, "doctor", "--config", config, "--log", log, "--bundle", at("b.tar.gz"))
-	if r.code == 2 || !strings.Contains(r.err, "written to") {
+	if r.code == 2 || !strings.Contains(r.err, "look at it before you send it") {
 		t.Fatal(r)
 	}
 	if info, err := os.Stat(at("b.tar.gz")); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
@@ -104,7 +104,7 @@ func TestP10_BundleHasNoSecret(t *testing.T) {
 		"cells.json":        {`"keys": "open"`},
 		"metrics.txt":       {"locus_cell_up{"},
 		"log.txt": {
-			`"msg":"batch resolved"`, `"put_ms":5`, `"cell":"g0-7"`, "no route for _ of _", `"sink":"crm-out"`, `msg="rollups of a cell are stalled" cell="g0-9" lag="17"`,
+			`"msg":"batch resolved"`, `"put_ms":5`, `"cell":"g0-7"`, "no route for _ of _", `"sink":"crm-out"`, `msg="rollup follower stalled" cell="g0-9" lag="17"`,
 			`msg="audit head" seq="600"`, "(*Resolver).apply(", "resolver.go:88", "bytes left out",
 		},
 	} {

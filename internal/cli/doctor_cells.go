@@ -35,7 +35,7 @@ func serverVersion(ctx context.Context, cl *client, x *examination) error {
 		return err
 	}
 	if v.Version != version() && v.Version != buildinfo.Devel {
-		x.warn("version", "upgrade the older of the two", "the server is locus %s", v.Version)
+		x.warn("version", "upgrade the older of the two", "the server is Locus %s", v.Version)
 	}
 	return nil
 }
@@ -55,16 +55,16 @@ func cellsOf(ctx context.Context, cl *client, x *examination) error {
 	}
 	switch {
 	case len(s.Down) > 0:
-		x.fail("cells", "check their databases and the network to them", "%s of %d do not answer: %s", term.Count(int64(len(s.Down))), len(s.Cells), someCells(s.Down))
+		x.fail("cells", "check their databases and the network to them", "%s of %d are unavailable: %s", term.Count(int64(len(s.Down))), len(s.Cells), someCells(s.Down))
 	case !s.Ready:
 		x.fail("cells", "try again in a moment; the server's log has the reason", "not ready: %s", s.Reason)
 	case s.Reason != "":
-		x.fail("cells", "look for a program that has a lock, or a disk that is full or mounted read-only", "%s", s.Reason)
+		x.fail("cells", "look for a program that holds a lock, or a disk that is full or mounted read-only", "%s", s.Reason)
 	default:
 		x.ok("cells", "%s, all answer; %s, %s", plural(len(s.Cells), "cell"), counted(s.Counts.Records, "record", "records"), counted(s.Counts.Entities, "entity", "entities"))
 	}
 	if left := time.Until(s.Until); x.served && !s.Until.IsZero() && left < mapLeft {
-		x.fail("map", "see what the servers' logs say of the cell that keeps it", "the cell map ends at %s and is not moved on: new records are refused", s.Until.Local().Format(time.DateTime))
+		x.fail("map", "look in the servers' logs for errors of the cell that holds it", "the cell map ended at %s and is not extended: new records are refused", s.Until.Local().Format(time.DateTime))
 	}
 	if len(full) > 0 {
 		x.warn("puids", "locus cell grow adds cells", "more than %d %% are used in %s", roomUsed, someCells(full))
@@ -73,7 +73,7 @@ func cellsOf(ctx context.Context, cl *client, x *examination) error {
 		x.fail("matcher", "locus upgrade plan, then locus upgrade run", "the entities were made by an older matcher: nothing is written")
 	}
 	if s.Redo > redoMany {
-		x.warn("redo", "see whether it falls; a cell that does not answer holds it up", "%s records wait to be resolved", term.Count(int64(s.Redo)))
+		x.warn("redo", "see whether the number falls; an unavailable cell delays it", "%s records are not resolved yet", term.Count(int64(s.Redo)))
 	}
 	return nil
 }
@@ -190,9 +190,9 @@ func backupOf(ctx context.Context, cl *client, x *examination) error {
 	at, err := time.Parse(time.RFC3339Nano, last.At)
 	switch {
 	case last.At == "" || err != nil:
-		x.ok("backup", "none is known; locus backup mark notes those of other tools")
+		x.ok("backup", "none is known; note backups of other tools with locus backup mark")
 	case time.Since(at) > backupOld:
-		x.warn("backup", "see why no newer one was made or noted", "the last one is of %s", at.Local().Format(time.DateTime))
+		x.warn("backup", "find out why no newer one was made or noted", "the last one is of %s", at.Local().Format(time.DateTime))
 	default:
 		x.ok("backup", "the last one is of %s", at.Local().Format(time.DateTime))
 	}

@@ -41,7 +41,7 @@ func (x *examination) machine(dir string) {
 	}
 	if err != nil {
 		x.fail("directory", "let the user of the server own it", "%v", err)
-		x.bare("it cannot be looked at")
+		x.bare("cannot be read")
 		return
 	}
 	if open := info.Mode().Perm() & 0o077; open != 0 {
@@ -54,13 +54,13 @@ func (x *examination) machine(dir string) {
 		x.fail("file system", "put the data on a local disk, or use PostgreSQL cells", "%s is on %s, whose locks and syncs SQLite cannot rely on", dir, d.name)
 		x.bare("it is on %s", d.name)
 	case d.memory:
-		x.warn("file system", "put the data on a disk", "%s is in memory (%s): all of it is lost when the machine stops", dir, d.name)
+		x.warn("file system", "put the data on a disk", "%s is in memory (%s): it is lost when the machine stops", dir, d.name)
 		x.bare("it is in memory (%s)", d.name)
 	case d.name != "":
 		x.ok("file system", "%s", d.name)
 	}
 	if need := max(2*x.largest, leastRoom); d.known && d.free < need {
-		x.fail("room", "free some, or move cells away: locus cell move", "%s bytes are free, and a cell that is rewritten needs %s", term.Count(d.free), term.Count(need))
+		x.fail("room", "free some, or move cells away: locus cell move", "%s bytes are free, but rewriting a cell needs %s", term.Count(d.free), term.Count(need))
 	} else if d.known {
 		x.ok("room", "%s bytes are free", term.Count(d.free))
 	}
@@ -94,7 +94,7 @@ func (x *examination) logs(dir string) {
 		return nil // what cannot be looked at is named by other findings
 	})
 	if len(large) > 0 {
-		x.warn("log", "look for what reads an old snapshot, such as a backup that does not end", "%s has more than %s bytes", strings.Join(large, ", "), term.Count(logLarge))
+		x.warn("log", "look for a reader of an old snapshot, such as a backup that does not end", "%s has more than %s bytes", strings.Join(large, ", "), term.Count(logLarge))
 		x.bare("%d have more than %s bytes", len(large), term.Count(logLarge))
 	}
 }

@@ -19,11 +19,10 @@ func (a *app) dumpCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "dump -o FILE",
 		Short: "Write the whole installation to a file that locus restore reads",
-		Long: "The file has kinds, rollup definitions, sinks, streams, records with their ids and versions, the ids of deleted records,\n" +
-			"decisions, and counters: everything that the rest follows from. It is JSON lines, compressed with zstd. Writes go on while it\n" +
-			"is taken; what they change after the beginning is not in it. It appears under its name once it is complete.\n" +
-			"\n" +
-			"Restored, in any number of cells of any kind of database, every entity has the id that it had. Puids are other ones.",
+		Long: "The dump contains kinds, rollup definitions, sinks, streams, records with their ids and versions, the ids of deleted\n" +
+			"records, decisions, and counters; everything else is computed from these. It is JSON lines, compressed with zstd. It shows\n" +
+			"the installation as of its beginning; writes continue. The file appears under its name once it is complete.\n\n" +
+			"It can be restored into any number of cells of any kind of database. Entities keep their ids; puids change.",
 		Example: "  locus dump -o places.dump\n" +
 			"  locus dump --url http://127.0.0.1:7070 -o - | ssh backup 'cat > places.dump'",
 		Args: arguments(),
@@ -63,7 +62,7 @@ func (a *app) dump(ctx context.Context, cl *client, out string) error {
 		return err
 	}
 	if end.Unsettled != "" {
-		a.say("%s: the dump has no hash of the entities to compare with; without other writers, or with --url, it has one", end.Unsettled)
+		a.say("%s: the dump has no hash of the entities, because of concurrent writers; stop them, or use --url", end.Unsettled)
 	}
 	line := fmt.Sprintf("%s: %s, %s, %s, %s, %s bytes", term.Escape(out), counted(end.Records, "record", "records"), counted(end.Entities, "entity", "entities"),
 		counted(end.Decisions, "decision", "decisions"), counted(end.Metrics, "metric", "metrics"), term.Count(n))

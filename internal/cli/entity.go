@@ -94,9 +94,9 @@ func (a *app) entityList() *cobra.Command {
 		Use:   "list [WORDS...]",
 		Short: "List or search entities",
 		Long: "Every word of the search must occur in a name, a category or a city; the last word may be a prefix. Results are\n" +
-			"ordered by points for the number of sources and for completeness. If nothing has all words, entities with similar\n" +
-			"ones are listed, in case of typing errors; --typos auto lists them after the others, --typos 0 never. Without a\n" +
-			"search the order is that of ids, in which pages are stable, unless --order best is given.",
+			"ordered by points for the number of sources and for completeness. If no entity has all words, entities with similar\n" +
+			"words are listed; --typos auto always lists them, after the others, --typos 0 never. Without a search, entities are\n" +
+			"listed in the order of ids, in which pages are stable, unless --order best is given.",
 		Example: "  locus entity list trampoline --where city=\"San Francisco\" --has phones\n" +
 			"  locus entity list \"blue dorr\" --typos auto --json",
 		Args: cobra.ArbitraryArgs,
@@ -129,12 +129,12 @@ func (a *app) entityList() *cobra.Command {
 			return a.printTable(t)
 		}),
 	}
-	c.Flags().StringArrayVar(&where, "where", nil, "ATTRIBUTE=VALUE, with the value in any notation; if repeated, all must hold")
+	c.Flags().StringArrayVar(&where, "where", nil, "ATTRIBUTE=VALUE, with the value in any notation; if repeated, all must match")
 	c.Flags().StringArrayVar(&has, "has", nil, "attribute that must have a value; if repeated, all must have one")
 	c.Flags().StringArrayVar(&without, "without", nil, "attribute that must have no value; if repeated, none may have one")
 	c.Flags().StringVar(&kind, "kind", "", "only entities of this kind")
 	c.Flags().StringVar(&order, "order", "", "best or id; best by default if there is a search or a filter")
-	c.Flags().StringVar(&typos, "typos", "", "typing errors forgiven in each word: 0, 1, 2, or auto for one from 3 letters and two from 6; by default auto if nothing has the words")
+	c.Flags().StringVar(&typos, "typos", "", "typing errors allowed in each word: 0, 1, 2, or auto for one from 3 letters and two from 6; by default auto if nothing has the words")
 	pages.flags(c)
 	return a.connection(c)
 }

@@ -41,7 +41,7 @@ func (a *app) entityUnmerge() *cobra.Command {
 	var f by
 	c := &cobra.Command{
 		Use:   "unmerge ADDRESS RECORD...",
-		Short: "Decide that records do not belong to their entity; each gets its former entity back",
+		Short: "Decide that records do not belong to their entity; each returns to its former entity",
 		Example: "  locus entity unmerge vendor:88231 crm:17 --reason \"another branch\"\n" +
 			"  locus entity unmerge 80e51ef9-7a7f-bd53-7a50-01a1f8660d00 crm:17 crm:18",
 		Args: func(c *cobra.Command, args []string) error {
@@ -74,8 +74,8 @@ func (a *app) entityPin() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "pin RECORD",
 		Short: "Pin the id or a value of an entity; locus decision withdraw reverts it",
-		Long: "Without --attribute the entity of the record keeps that record's id, whichever record is oldest. With it the\n" +
-			"entity shows the value first, even if no record has it.",
+		Long: "Without --attribute, the entity keeps the id of this record, even if another one is older. With --attribute, the entity\n" +
+			"shows the value first, even if no record has it.",
 		Example: "  locus entity pin vendor:88231\n" +
 			"  locus entity pin vendor:88231 --attribute phones --value \"+1 415 555 2300\"",
 		Args: arguments("RECORD"),

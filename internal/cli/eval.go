@@ -88,7 +88,7 @@ func (a *app) evalTables() *cobra.Command {
 	c.Flags().BoolVar(&o.Learn, "learn", false, "use weights learned from the tables, without the labels, as locus kind learn does")
 	answersFlag(c, &o.Answers)
 	judgeFlag(c, &o.Judge)
-	c.Flags().BoolVar(&o.OneToOne, "one-to-one", false, "assume that neither table has duplicates")
+	c.Flags().BoolVar(&o.OneToOne, "one-to-one", false, "assume that neither table contains duplicates")
 	columnsFlag(c, &o.Mapping)
 	a.kindFlag(c, &o.Kind)
 	return c
@@ -122,7 +122,7 @@ func (a *app) evalClusters() *cobra.Command {
 func (a *app) evalSurvivorship() *cobra.Command {
 	return &cobra.Command{
 		Use:     "survivorship FILE",
-		Short:   "Measure how often the merged view shows the value that people found right",
+		Short:   "Measure how often the merged view shows the correct value",
 		Example: "  locus eval survivorship gold.jsonl\n  locus eval survivorship gold.jsonl --json",
 		Args:    arguments("FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -168,7 +168,7 @@ func (a *app) evalAll() *cobra.Command {
 	c.Flags().StringVar(&o.Baseline, "baseline", "", "file of stored figures; a set that loses more than half a point of F1 is an error")
 	c.Flags().BoolVar(&markdown, "markdown", false, "print one Markdown table")
 	c.Flags().BoolVar(&o.Learn, "learn", false, "measure once more with weights learned from each set, without its labels")
-	c.Flags().IntSliceVar(&o.Answers, "answers", nil, "measure twice more for each of these numbers, with weights learned from so many answers, all right and one of ten wrong")
+	c.Flags().IntSliceVar(&o.Answers, "answers", nil, "also measure with weights learned from each of these numbers of answers, once all right and once one of ten wrong")
 	judgeFlag(c, &o.Judge)
 	c.Flags().StringVar(&results, "results", "", "write the figures to this file as JSON")
 	c.Flags().StringVar(&page, "page", "", "write the quality page to this file as Markdown")
@@ -228,9 +228,9 @@ func (a *app) one(r *eval.Report, err error) error {
 }
 
 func answersFlag(c *cobra.Command, to *int) {
-	c.Flags().IntVar(to, "answers", 0, "use weights learned from the labels of so many pairs, as locus kind learn --decisions does")
+	c.Flags().IntVar(to, "answers", 0, "use weights learned from the labels of this many pairs, as locus kind learn --decisions does")
 }
 
 func judgeFlag(c *cobra.Command, to *bool) {
-	c.Flags().BoolVar(to, "judge", false, "measure also after the questions of locus judge, with a judge that is right nine times of ten")
+	c.Flags().BoolVar(to, "judge", false, "also measure after the questions of locus judge, with a judge that is right nine times of ten")
 }

@@ -139,8 +139,8 @@ var commandErrors = []struct {
 	{eval.ErrWorse, "worse", exitFailed, "read the errors above; if the loss is intended, store new figures in the baseline"},
 	{cell.ErrMap, "invalid", exitInvalid, ""},
 	{cell.ErrConflict, "conflict", exitConflict, "do it again"},
-	{cell.ErrOccupied, "conflict", exitConflict, "choose another database, or --replace what the cell left there"},
-	{locus.ErrOccupied, "conflict", exitConflict, "name another directory with --data, or other databases with --map"},
+	{cell.ErrOccupied, "conflict", exitConflict, "choose another database, or pass --replace to delete the rows that the cell left there"},
+	{locus.ErrOccupied, "conflict", exitConflict, "choose another directory with --data, or other databases with --map"},
 	{locus.ErrUnfinished, "unfinished", exitConflict, "delete the directory, or drop the databases, and run locus restore again"},
 	{locus.ErrDumpFile, "invalid", exitInvalid, "use another copy of the file, or take the dump again"},
 	{locality.ErrMalformed, "invalid", exitInvalid, ""},
@@ -148,8 +148,8 @@ var commandErrors = []struct {
 	{cell.ErrNoRoom, "no_room", exitUnavailable, hints[httpapi.CodeNoRoom]},
 	{cell.ErrUnavailable, "unavailable", exitUnavailable, hints[httpapi.CodeUnavailable]},
 	{syscall.ENOSPC, "no_room", exitUnavailable, hints[httpapi.CodeNoRoom]},
-	{fs.ErrPermission, "forbidden", exitFailed, "check the owner of the file or directory"},
-	{cell.ErrURL, "invalid", exitInvalid, "--data DIR; or --map postgres://HOST/NAME, with what it leaves out in PGHOST, PGPORT, PGUSER, PGPASSFILE"},
+	{fs.ErrPermission, "forbidden", exitFailed, "check the owner and the permissions of the file or directory"},
+	{cell.ErrURL, "invalid", exitInvalid, "--data DIR; or --map postgres://HOST/NAME, with the rest in PGHOST, PGPORT, PGUSER, PGPASSFILE"},
 }
 
 // hints says what to try after an error with a code of the HTTP API.
@@ -195,8 +195,8 @@ func explainFailure(ctx context.Context, err error) *failure {
 	}
 	if unknown, ok := errors.AsType[x509.UnknownAuthorityError](err); ok && unknown.Cert != nil {
 		return &failure{
-			Code: "untrusted", Message: fmt.Sprintf("the certificate of the server is signed by an authority that is unknown here: %v", err), Exit: exitFailed, Err: err,
-			Hint: "locus login URL --ca-fingerprint with what locus serve prints; or SSL_CERT_FILE with the file of the authority",
+			Code: "untrusted", Message: fmt.Sprintf("the certificate of the server is signed by an unknown authority: %v", err), Exit: exitFailed, Err: err,
+			Hint: "locus login URL --ca-fingerprint FINGERPRINT, which locus serve prints; or SSL_CERT_FILE with the file of the authority",
 		}
 	}
 	for _, s := range commandErrors {

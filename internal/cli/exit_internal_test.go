@@ -97,7 +97,7 @@ func TestExplain(t *testing.T) {
 		{"unknown outcome", nil, fmt.Errorf("put: %w: %w", locus.ErrCommitUnknown, locus.ErrUnavailable), 6, "commit_unknown", "", "that is safe"},
 		{"an id", nil, locality.ErrMalformed, 2, "invalid", "", ""},
 		{"not found here", nil, fmt.Errorf("get: %w", entity.ErrNotFound), 4, "not_found", httpapi.NotApplied, ""},
-		{"a kind that is there", nil, fmt.Errorf("create: %w", kinds.ErrOtherKind), 5, "conflict", httpapi.NotApplied, "another one"},
+		{"a kind that is there", nil, fmt.Errorf("create: %w", kinds.ErrOtherKind), 5, "conflict", httpapi.NotApplied, "a different kind"},
 		{"anything else", nil, errors.New("what"), 1, "internal", httpapi.Unknown, "what"},
 	} {
 		ctx := c.ctx

@@ -37,19 +37,18 @@ func (a *app) exportCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export records|entities|links|decisions",
 		Short: "Write records, entities, links or decisions as CSV, JSON lines, Parquet or a table of PostgreSQL",
-		Long: "records    rows that locus ingest reads; exported again they are the same bytes\n" +
-			"entities   a row with the merged view of each entity\n" +
-			"links      a row with the entity of each record\n" +
-			"decisions  what locus decision import reads\n" +
+		Long: "records    a row for each record, which locus ingest reads\n" +
+			"entities   a row for each entity with its merged view\n" +
+			"links      a row for each record with its entity\n" +
+			"decisions  a row for each decision, which locus decision import reads\n" +
 			"\n" +
-			"The file appears under its name once it is complete. Pass the watermark printed at the end to --since of the next\n" +
-			"export, which then contains only changes, with op upsert, redirect or delete. Of a deleted record only the puid\n" +
-			"remains. In CSV a column of lists is named NAME[]; its values are joined by \" | \", and \\| and \\\\ stand for a bar\n" +
-			"and a backslash in a value.\n" +
-			"\n" +
-			"With --to, the rows go to a table of PostgreSQL, which is made if it is missing. The same command repeated applies what\n" +
-			"has changed: the watermark is stored beside the table, in the transaction of the rows. Passwords are those of PGPASSWORD,\n" +
-			"a service file or a password file.",
+			"The file appears under its name once it is complete. The command prints a watermark at the end; the next export with\n" +
+			"--since WATERMARK contains only the changes since, with op upsert, redirect or delete. A deleted record has only its\n" +
+			"puid. In CSV a column of lists is named NAME[]; its values are joined by \" | \", and \\| and \\\\ stand for a bar and a\n" +
+			"backslash in a value.\n\n" +
+			"With --to, the rows go to a table of PostgreSQL, which is created if it does not exist. Repeating the command applies the\n" +
+			"changes since: the watermark is stored beside the table, in the same transaction as the rows. The password comes from\n" +
+			"PGPASSWORD, a service file or a password file.",
 		Example: "  locus export entities --kind person -o people.parquet\n" +
 			"  locus export entities --to 'postgres://db1/crm?table=golden'",
 		Args:      arguments("records|entities|links|decisions"),
@@ -180,7 +179,7 @@ func (a *app) export(ctx context.Context, cl *client, o *exporting) error {
 // exported prints what an export consists of; beside a table on the standard output it goes to the standard error.
 func (a *app) exported(o *exporting, got *fetched) error {
 	if o.spreadsheet {
-		a.say("values that begin like a formula have an apostrophe now: this file is for a spreadsheet, not for locus ingest")
+		a.say("values that begin like a formula were prefixed with an apostrophe: open this file in a spreadsheet; locus ingest would keep the apostrophes")
 	}
 	if !a.json {
 		a.say("%s: %s, watermark %s", term.Escape(cmp.Or(o.out, "stdout")), counted(int64(got.rows), "row", "rows"), got.watermark)

@@ -55,7 +55,7 @@ func (a *app) exportTo(ctx context.Context, cl *client, o *exporting) error {
 	if o.since = state.Watermark; o.since != "" && o.what != export.Decisions {
 		got, err = o.fetchChanges(ctx, cl)
 		if p, ok := errors.AsType[*httpapi.Problem](err); ok && p.Code == httpapi.CodeTrimmed {
-			a.say("the logs no longer reach back to the last export: everything is written again")
+			a.say("the logs no longer reach back to the last export: writing everything again")
 			err = nil
 		}
 		if err != nil {

@@ -36,11 +36,11 @@ func parseID(text string) (locality.ID, error) {
 	case id == locality.Nil() || id == locality.Max():
 		return id, usage(hint, "%s is the nil or the max UUID, which identifies nothing", id)
 	case version == 8:
-		return id, usage(hint, "%s says version 8, but its variant is not that of a UUID: nothing is known about its fields", id)
+		return id, usage(hint, "%s has version 8, but not the variant of a UUID: its fields are unknown", id)
 	case known:
 		return id, usage(hint, "%s is a UUID of version %d (%s), not a Locality UUID: its beginning is not a position", id, version, kind)
 	default:
-		return id, usage(hint, "%s says version %x, which is no Locality UUID and no UUID of RFC 9562", id, version)
+		return id, usage(hint, "%s has version %x, which is neither a Locality UUID nor a UUID of RFC 9562", id, version)
 	}
 }
 

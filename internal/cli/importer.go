@@ -78,7 +78,7 @@ func (im *importer) interrupted(ctx context.Context, err error) error {
 	if f == nil {
 		return err
 	}
-	if f.Hint = "the same command continues from there"; !im.keep || im.plan.Database && !im.plan.Positioned() {
+	if f.Hint = "repeat the command to continue from there"; !im.keep || im.plan.Database && !im.plan.Positioned() {
 		f.Hint = "repeat the command: imported rows stay as they are"
 	}
 	return f

@@ -47,7 +47,7 @@ func TestIngest_DatabaseGoesOn(t *testing.T) {
 		"ingest", "--url", start(t, f), "--batch", "10", "--table", "customers", "--since", "changed", "--set", "name=company", "--ignore", "photo",
 		"sqlite:" + filepath.Join(dir, "shop.db"),
 	}
-	if got := run(ctx, nil, args...); got.code != 130 || !strings.Contains(got.err, "the same command continues from there") {
+	if got := run(ctx, nil, args...); got.code != 130 || !strings.Contains(got.err, "repeat the command to continue from there") {
 		t.Fatalf("interrupted: %d\n%s", got.code, got.err)
 	}
 	_, records, _ := f.seen()

@@ -246,7 +246,7 @@ func TestIngest_GoesOn(t *testing.T) {
 	}}
 	url, file := start(t, f), places(t, 300, 300)
 	got := run(ctx, nil, "ingest", "--url", url, "--batch", "10", file)
-	if got.code != 130 || !strings.Contains(got.err, "the same command continues from there") {
+	if got.code != 130 || !strings.Contains(got.err, "repeat the command to continue from there") {
 		t.Fatalf("interrupted: %d\n%s", got.code, got.err)
 	}
 	if _, err := os.Stat(bulk.StateName(file)); err != nil {

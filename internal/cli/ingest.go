@@ -26,9 +26,9 @@ func (a *app) ingestCommand() *cobra.Command {
 		Use:   "ingest FILE or URL...",
 		Short: "Import records from CSV, JSON, JSONL, Parquet and XLSX files, plain, gzip, zstd or zip; - is standard input",
 		Long: "Each row is a record with a source and a key; its other columns are attributes. Importing a file twice changes\n" +
-			"nothing. The format and the meaning of the columns are recognised; guesses are shown and imported only after you\n" +
-			"accept them. --preview shows them without an import. Refused rows are written to FILE.rejected.jsonl, which can be\n" +
-			"corrected and imported. After an interruption the same command continues after the last durable batch.\n\n" +
+			"nothing. The format and the meaning of the columns are recognised; guesses are shown first, and imported only after\n" +
+			"you accept them. --preview only shows them. Refused rows are written to FILE.rejected.jsonl, which can be corrected and\n" +
+			"imported. After an interruption, repeat the command to continue after the last durable batch.\n\n" +
 			"postgres://HOST/DATABASE, mysql://HOST/DATABASE and sqlite:FILE read a table or a query in one read-only\n" +
 			"snapshot. The password comes from PGPASSWORD, a service file or a password file, or from MYSQL_PWD.",
 		Example: "  locus ingest --preview customers.csv\n" +
@@ -194,7 +194,7 @@ func (a *app) ingest(ctx context.Context, cl *client, kinds []*match.Schema, o *
 		failed := im.run(ctx)
 		snapshots.accept(im)
 		if !o.snapshot && !o.dryRun && failed == nil && im.plan.ByContent() {
-			a.say("%s: keys are made of the content, so edited rows are beside the former ones; --snapshot deletes what the file no longer has", term.Escape(name))
+			a.say("%s: keys are derived from the content, so an edited row is a new record; --snapshot deletes records that the file no longer has", term.Escape(name))
 		}
 		all.add(name, im.plan.Format.Unit(), im.state.Rows, im.state.Counts[refused], im.state.Lines, im.state.Causes)
 		waiting += im.state.Counts[unresolved]

@@ -42,7 +42,7 @@ func (a *app) loading(ctx context.Context, cl *client, o *ingesting, plans []*bu
 	case cl == nil || o.dryRun:
 		return false, nil
 	case cl.opened == nil && o.load == loadAlways:
-		return false, usage("--data DIR while no server has it open", "--load always needs the installation for itself, and a server has it")
+		return false, usage("--data DIR while no server has it open", "--load always needs exclusive access to the installation, and a server has it open")
 	case cl.opened == nil:
 		return false, nil
 	}
@@ -57,7 +57,7 @@ func (a *app) loading(ctx context.Context, cl *client, o *ingesting, plans []*bu
 	if cl.loading = "load"; first {
 		cl.loading = "first load"
 	}
-	a.say("%s: rows are stored, then all are resolved at once; until then entities do not show them, and matched rows count as new", cl.loading)
+	a.say("%s: rows are stored first and then resolved at once; until then they are in no entity, and count as new", cl.loading)
 	return true, nil
 }
 
@@ -107,11 +107,11 @@ func (a *app) load(ctx context.Context, cl *client) error {
 		return nil
 	case ctx.Err() != nil:
 		return &failure{
-			Code: "interrupted", Exit: exitInterrupted, Err: err, Message: "interrupted: all rows are durable, and not all are resolved",
-			Hint: "the same command resolves them at once; any other that writes resolves them one after another",
+			Code: "interrupted", Exit: exitInterrupted, Err: err, Message: "interrupted: all rows are durable, but not all are resolved",
+			Hint: "repeat the command to resolve them at once; any other command that writes resolves them one after another",
 		}
 	}
-	return fmt.Errorf("resolve what was stored; the same command tries again: %w", err)
+	return fmt.Errorf("resolve the stored rows; repeat the command to try again: %w", err)
 }
 
 // garbageLimit is the size of memory near which garbage is collected as often as ever: so many bytes, or recordLimit bytes

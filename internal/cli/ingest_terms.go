@@ -34,7 +34,7 @@ func (a *app) countFirst(ctx context.Context, cl *client, kinds []*match.Schema,
 			continue
 		}
 		if err := a.countKind(ctx, cl, kind.Kind, files[kind.Kind]); err != nil && ctx.Err() == nil {
-			a.say("the words of names weigh by built-in tables, since those of the files cannot be stored: %s", term.Escape(explainFailure(ctx, err).Message))
+			a.say("words of names are weighted by built-in tables, because a table of these files cannot be stored: %s", term.Escape(explainFailure(ctx, err).Message))
 		}
 	}
 }

@@ -34,13 +34,14 @@ func (a *app) judgeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "judge [PROGRAM [ARG...]]",
 		Short: "Let a program or a language model of your own decide about pairs of the review queue",
-		Long: "Asks about the pairs of the review queue, what teaches most first, until --budget questions are asked. The judge is\n" +
-			"given the attributes of both records, without sources and keys, and says same, different or unsure, with a reason.\n" +
-			"An answer is a decision by agent:NAME; locus decision withdraw --author agent:NAME takes all of them back. They do\n" +
-			"not count for locus quality and locus kind learn: only people do, whom --order chance of locus review asks all the same.\n\n" +
+		Long: "Asks about the pairs of the review queue, the most informative first, until --budget questions are asked. The judge gets\n" +
+			"the attributes of both records, without sources and keys, and answers same, different or unsure, with a reason. An\n" +
+			"answer becomes a decision by agent:NAME; locus decision withdraw --author agent:NAME withdraws all of them. Answers of a\n" +
+			"judge do not count for locus quality and locus kind learn, and people are still asked about these pairs by locus review\n" +
+			"--order chance.\n\n" +
 			"PROGRAM reads a question as a line of JSON, {\"id\":1,\"kind\":\"place\",\"a\":{...},\"b\":{...}}, and writes a line\n" +
-			"{\"id\":1,\"answer\":\"same\",\"reason\":\"...\"}. --model-url asks an address with the chat completions of OpenAI instead.\n" +
-			"Attributes that the token may not see are not sent, nor those of --withhold.",
+			"{\"id\":1,\"answer\":\"same\",\"reason\":\"...\"}. --model-url asks a server with the chat completions API of OpenAI instead.\n" +
+			"Attributes of --withhold, and those that the token may not see, are not sent.",
 		Example: "  locus judge ./judge.py --budget 50\n" +
 			"  locus judge --model-url https://models.example/v1 --model small --model-key-file model.key --withhold phones",
 		Args: cobra.ArbitraryArgs,
@@ -52,14 +53,14 @@ func (a *app) judgeCommand() *cobra.Command {
 			return a.connectedTo(unless(f.dryRun, writes), func(c *cobra.Command, cl *client, _ []string) error { return a.judge(c, cl, &f) })(c, args)
 		},
 	}
-	c.Flags().StringVar(&f.name, "name", "judge", "name of the judge in authors, without tokens; with one it is that of the token")
-	c.Flags().StringVar(&f.modelURL, "model-url", "", "address of a language model, such as https://models.example/v1")
-	c.Flags().StringVar(&f.model, "model", "", "name of the language model at that address")
-	c.Flags().StringVar(&f.keyFile, "model-key-file", "", "file with the key of that address")
+	c.Flags().StringVar(&f.name, "name", "judge", "name of the judge in authors; with a token it is the name of the token")
+	c.Flags().StringVar(&f.modelURL, "model-url", "", "URL of a language model, such as https://models.example/v1")
+	c.Flags().StringVar(&f.model, "model", "", "name of the language model at that URL")
+	c.Flags().StringVar(&f.keyFile, "model-key-file", "", "file with the API key for that URL")
 	c.Flags().StringSliceVar(&f.withhold, "withhold", nil, "attributes that are not sent to the judge")
 	c.Flags().IntVar(&f.budget, "budget", 100, "number of questions, at most")
 	c.Flags().DurationVar(&f.wait, "wait", time.Minute, "how long an answer may take")
-	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print the questions, and ask and decide nothing")
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print the questions without asking or deciding")
 	c.Flags().StringVar(&f.order, "order", "teaches", "order of the pairs: teaches, best or chance")
 	return a.connection(c)
 }
@@ -114,7 +115,7 @@ func (a *app) judge(c *cobra.Command, cl *client, f *judging) (err error) {
 	unread, questions, decided := 0, 0, 0
 	defer func() {
 		if !f.dryRun {
-			a.say("asked about %s: %d same, %d different, %d unsure, %d answers not understood; locus decision withdraw --author %s takes them back",
+			a.say("asked about %s: %d same, %d different, %d unsure, %d invalid answers; locus decision withdraw --author %s withdraws them",
 				plural(questions, "pair"), said[judge.Same], said[judge.Different], said[judge.Unsure], unread, term.Escape(author))
 		}
 	}()
@@ -155,7 +156,7 @@ func (a *app) judge(c *cobra.Command, cl *client, f *judging) (err error) {
 				a.say("%s and %s: %s", term.Escape(p.A.String()), term.Escape(p.B.String()), term.Escape(err.Error()))
 				continue
 			} else if err != nil {
-				return &failure{Code: "judge_failed", Message: err.Error(), Exit: exitFailed, Hint: "what was answered before is decided; repeat the command for the rest"}
+				return &failure{Code: "judge_failed", Message: err.Error(), Exit: exitFailed, Hint: "earlier answers are decided; repeat the command for the rest"}
 			}
 			said[answer.Verdict]++
 			if answer.Verdict == judge.Unsure {

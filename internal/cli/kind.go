@@ -162,9 +162,9 @@ func (a *app) kindMigrate() *cobra.Command {
 	var f changing
 	c := &cobra.Command{
 		Use:   "migrate FILE|-",
-		Short: "Resolve a kind by another schema, while reads and writes continue",
+		Short: "Migrate a kind to another schema, while reads and writes continue",
 		Long: "New writes use the schema at once, and existing records are resolved again, cell by cell; ids stay. The migration\n" +
-			"can be interrupted at any point: the servers continue it, and so does the same command.",
+			"can be interrupted at any point; the servers continue it, or repeat the command.",
 		Example: "  locus kind migrate place.yaml --dry-run\n" +
 			"  locus kind migrate place.yaml --yes",
 		Args: arguments("FILE"),

@@ -23,13 +23,13 @@ func (a *app) kindLearn() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "learn [FILE...]",
 		Short: "Fit the match weights of a kind to the rows of files, without labels, or to decisions",
-		Long: "Prints the kind as YAML with a prior and weights that fit the files, for locus kind diff, kind migrate, dedupe\n" +
-			"--kind and eval --kind. Nothing else is changed. How good the draft and today's weights are is estimated without\n" +
-			"labels. If the draft is not clearly better, or halves of the pairs give different drafts, the reasons are printed\n" +
-			"instead, with exit status 1; --anyway prints the draft nevertheless. The prior holds for about as many records as the files have. Files are recognised as by locus\n" +
-			"dedupe. The rows and their pairs are kept in memory.\n\n" +
-			"With --decisions the weights are fitted to the decisions in force of an installation, and judged by decisions that\n" +
-			"they did not see.",
+		Long: "Prints a draft of the kind as YAML, with a prior and weights that fit the files, for locus kind diff, kind migrate,\n" +
+			"dedupe --kind and eval --kind. Changes nothing else. The quality of the draft and of the current weights is estimated\n" +
+			"without labels. If the draft is not clearly better, or two halves of the pairs lead to different drafts, the command\n" +
+			"prints the reasons instead, with exit status 1; --anyway prints the draft regardless. The prior is valid for about as\n" +
+			"many records as the files have. Files are recognised as by locus dedupe. Rows and pairs are kept in memory.\n\n" +
+			"With --decisions the weights are fitted to the decisions of an installation, and tested on decisions that were held\n" +
+			"out.",
 		Example: "  locus kind learn people.csv -o person.yaml\n" +
 			"  locus kind learn --decisions --kind person -o person.yaml",
 		RunE: func(c *cobra.Command, args []string) (failed error) {
@@ -58,7 +58,7 @@ func (a *app) kindLearn() *cobra.Command {
 	o.flags(c)
 	c.Flags().Lookup("output").Usage = "file to write the kind to; by default the standard output"
 	c.Flags().Lookup("key").Usage = "column with the key of a row, which is not compared"
-	c.Flags().BoolVar(&anyway, "anyway", false, "print the draft even if it is worse than today's weights")
+	c.Flags().BoolVar(&anyway, "anyway", false, "print the draft even if it is worse than the current weights")
 	c.Flags().BoolVar(&decided, "decisions", false, "learn from the decisions of an installation")
 	return a.connection(c)
 }
@@ -91,8 +91,8 @@ func (a *app) learn(ctx context.Context, o *oneShot, anyway bool) error {
 	}
 	if len(refused) > 0 && !anyway {
 		return &failure{
-			Code: "not_better", Exit: exitFailed, Message: "today's weights stay: " + strings.Join(refused, "; "),
-			Hint: "labelled pairs tell more: locus eval; --anyway prints the draft",
+			Code: "not_better", Exit: exitFailed, Message: "the current weights stay: " + strings.Join(refused, "; "),
+			Hint: "measure with labelled pairs: locus eval; --anyway prints the draft",
 		}
 	}
 	if err = a.writeKind(d.Schema, o.out); err == nil && o.refused > 0 {
@@ -144,7 +144,7 @@ func (a *app) printDraft(d *learn.Draft, records int, today *match.Schema) error
 	if err := t.Write(a.stderr, a.talk); err != nil {
 		return err
 	}
-	a.say("F1 about %.3f, with today's weights about %.3f, standard error of the difference %.4f", d.Learned.F1, d.Today.F1, d.Error)
-	a.say("likely matches that today's weights call different: %.1f %%; matches that halves of the pairs agree on: %.1f %%", 100*d.Contradicted, 100*d.Stable)
+	a.say("F1 about %.3f, with the current weights about %.3f, standard error of the difference %.4f", d.Learned.F1, d.Today.F1, d.Error)
+	a.say("likely matches that the current weights call different: %.1f %%; matches that halves of the pairs agree on: %.1f %%", 100*d.Contradicted, 100*d.Stable)
 	return nil
 }

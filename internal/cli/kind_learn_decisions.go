@@ -58,7 +58,7 @@ func (a *app) learnDecisions(c *cobra.Command, cl *client, kind, out string, any
 	}
 	if len(refused) > 0 && !anyway {
 		return &failure{
-			Code: "not_better", Exit: exitFailed, Message: "today's weights stay: " + strings.Join(refused, "; "),
+			Code: "not_better", Exit: exitFailed, Message: "the current weights stay: " + strings.Join(refused, "; "),
 			Hint: "decide about more pairs: locus review; --anyway prints the draft",
 		}
 	}
@@ -115,7 +115,7 @@ func (a *app) printFitted(f *learn.Fitted) error {
 	if err := t.Write(a.stderr, style); err != nil {
 		return err
 	}
-	a.say("wrong about %d decisions that they did not see, today's weights about %d; surprise %.2f and %.2f bits a decision", f.Learned.Wrong, f.Today.Wrong, f.Learned.Loss, f.Today.Loss)
+	a.say("wrong about %d held-out decisions, the current weights about %d; surprise %.2f and %.2f bits per decision", f.Learned.Wrong, f.Today.Wrong, f.Learned.Loss, f.Today.Loss)
 	return nil
 }
 

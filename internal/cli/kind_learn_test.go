@@ -93,7 +93,7 @@ func TestKindLearn_RefusesWithTheReasons(t *testing.T) {
 	t.Parallel()
 	name := staff(t, 6)
 	r := run(t.Context(), nil, "kind", "learn", name, "--kind", "person")
-	if r.code != 1 || r.stdout != "" || !strings.Contains(r.err, "today's weights stay") || !strings.Contains(r.err, "too few to learn from") {
+	if r.code != 1 || r.stdout != "" || !strings.Contains(r.err, "the current weights stay") || !strings.Contains(r.err, "too few to learn from") {
 		t.Errorf("exit %d: %s%s", r.code, r.stdout, r.err)
 	}
 	if r := run(t.Context(), nil, "kind", "learn", name, "--kind", "person", "--anyway"); r.code != 0 || !strings.Contains(r.stdout, "kind: person") {

@@ -21,9 +21,9 @@ func (a *app) kindSuggest() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "suggest FILE...",
 		Short: "Draft a kind for the columns of files",
-		Long: "Prints a kind as YAML: a type for each column, by its name and by what its first 10,000 values look like. Read it, change\n" +
-			"what is wrong, and try it: locus dedupe --kind, locus kind create, locus eval --kind. Nothing is stored. What was made\n" +
-			"of each column, and why, goes to the standard error. If a kind that Locus has explains most of the columns, that is said.",
+		Long: "Prints a kind as YAML, with a type for each column that is chosen by its name and its first 10,000 values. Read it,\n" +
+			"correct it, and try it: locus dedupe --kind, locus kind create, locus eval --kind. Nothing is stored. Standard error has\n" +
+			"the type of each column and the reason, and a built-in kind if that covers most of the columns.",
 		Example: "  locus kind suggest films.csv -o film.yaml\n" +
 			"  locus kind suggest dblp.csv scholar.csv --name publication > publication.yaml",
 		Args: atLeast("FILE"),

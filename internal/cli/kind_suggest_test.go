@@ -44,7 +44,7 @@ func TestKindSuggest_Refuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ args, says string }{
-		{name, "two records meet by"},
+		{name, "records are compared by"},
 		{name + " --name Ä", "kind: want a name"},
 		{filepath.Join(dir, "none.csv"), "none.csv"},
 	} {

@@ -20,11 +20,11 @@ func (a *app) linkCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "link FILE FILE",
 		Short: "Find the rows of a second file that describe the same things as rows of a first one; needs no installation",
-		Long: "Writes a row per pair: match_weight, the columns of the first file, and those of the second prefixed with second_,\n" +
-			"in the order of the first file. Rows of one file are never compared with each other. If further partners in a file are\n" +
-			"few and agree less than matches do, the file lists nothing twice, and a row of the other is in one pair at most, that of\n" +
-			"the highest match weight; --one-to-one and --one-to-one=false decide that for both files. --left adds the rows of the first file without\n" +
-			"a pair. Files are recognised as by locus dedupe. Linked rows are kept in memory.",
+		Long: "Writes a row per pair: match_weight, the columns of the first file, and those of the second prefixed with second_, in\n" +
+			"the order of the first file. Rows of one file are never compared with each other. A row is in one pair at most, that of\n" +
+			"the highest match weight, if the other file seems to list nothing twice; --one-to-one and --one-to-one=false decide that\n" +
+			"for both files. --left adds the rows of the first file without a pair. Files are recognised as by locus dedupe. Linked\n" +
+			"rows are kept in memory.",
 		Example: "  locus link crm.csv shop.csv -o links.csv\n" +
 			"  locus link crm.csv shop.csv -o links.csv --one-to-one --left --set phones=tel",
 		Args: arguments("FILE", "FILE"),

@@ -24,7 +24,7 @@ type once struct {
 
 func (n *once) flag(c *cobra.Command) {
 	n.asks = true
-	is := c.Flags().Bool("one-to-one", false, "keep at most one pair per row, the highest match weights first; by default where the files list nothing twice")
+	is := c.Flags().Bool("one-to-one", false, "keep at most one pair per row, the highest match weights first; by default if the files seem to list nothing twice")
 	c.PreRun = func(*cobra.Command, []string) {
 		n.said = c.Flags().Changed("one-to-one")
 		n.seen = n.said

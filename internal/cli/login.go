@@ -35,10 +35,10 @@ func (a *app) loginCommand() *cobra.Command {
 	var paste bool
 	c := &cobra.Command{
 		Use:   "login URL",
-		Short: "Sign in to a server in the browser, and use it from now on",
-		Long: "Prints the address of a page of the server, and stores the token that a person allows there, for 12 hours, in a\n" +
-			"context. With --token-file it stores that token instead. Commands without --url, --data or --map use the current context.\n" +
-			"With --ca-fingerprint the context has the authority of a server that signs its certificate itself: locus serve prints it.",
+		Short: "Sign in to a server in the browser, and make it the current context",
+		Long: "Prints the URL of a page of the server. After you allow the login there, stores a token that is valid for 12 hours in a\n" +
+			"context. With --token-file, stores that token instead. Commands without --url, --data or --map use the current context.\n" +
+			"For a server with a self-signed certificate, --ca-fingerprint is the fingerprint that locus serve prints.",
 		Example: "  locus login https://locus.example\n" +
 			"  locus login https://locus.example:7070 --token-file admin.token --ca-fingerprint sha256:...",
 		Args: arguments("URL"),
@@ -70,9 +70,9 @@ func (a *app) loginCommand() *cobra.Command {
 			return a.entered(c.Context(), cl, entry)
 		},
 	}
-	c.Flags().StringVar(&a.tokenFile, "token-file", "", "file with a token to store, instead of signing in; LOCUS_TOKEN has the token itself")
+	c.Flags().StringVar(&a.tokenFile, "token-file", "", "file with a token to store, instead of signing in; or set LOCUS_TOKEN to the token")
 	c.Flags().StringVar(&name, "name", "", "name of the context; by default the host")
-	c.Flags().StringVar(&fingerprint, "ca-fingerprint", "", "fingerprint of the authority of the server, sha256:HEX; no other is accepted from now on")
+	c.Flags().StringVar(&fingerprint, "ca-fingerprint", "", "fingerprint of the server's certificate authority, sha256:HEX; this context accepts no other")
 	c.Flags().BoolVar(&paste, "paste", false, "read the code that the page shows, for a browser on another machine")
 	return c
 }
@@ -138,7 +138,7 @@ func (a *app) pasted(address string) (string, error) {
 	if code := strings.TrimSpace(line); code != "" {
 		return code, nil
 	}
-	return "", usage("--token-file FILE", "no code was pasted: %v", cmp.Or(err, errors.New("the line is empty")))
+	return "", usage("--token-file FILE", "no code was pasted: %v", cmp.Or(err, errors.New("the input is empty")))
 }
 
 // fromBrowser prints the address of the page and waits at a port for the code. It starts no browser: terminals open links, and
@@ -174,7 +174,7 @@ func (a *app) fromBrowser(ctx context.Context, cl *client, ask url.Values) (stri
 	port := listener.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // it listens on tcp
 	at := url.Values{"challenge": ask["challenge"], "port": {strconv.Itoa(port)}, "state": {state}}
 	address := cl.base.String() + "/login/cli?" + at.Encode()
-	a.say("open this page in a browser on this machine (locus login --paste takes one elsewhere):\n%s", address)
+	a.say("open this page in a browser on this machine (for a browser elsewhere: locus login --paste):\n%s", address)
 	ctx, cancel := context.WithTimeout(ctx, loginPatience)
 	defer cancel()
 	select {
@@ -207,7 +207,7 @@ func (a *app) entered(ctx context.Context, cl *client, entry contextEntry) error
 		return a.printJSON(map[string]any{"type": "summary", "context": entry.Name, "url": entry.URL, "name": who.Name, "permissions": who.Permissions})
 	}
 	if entry.Token.Empty() {
-		a.say("%s takes every request: no login is needed; it is the current context now", entry.URL)
+		a.say("%s accepts requests without a token: no login is needed; it is the current context now", entry.URL)
 		return nil
 	}
 	a.say("signed in to %s as %s%s; it is the current context now", entry.URL, term.Escape(entry.Principal), until(entry.Expires))
@@ -225,7 +225,7 @@ func (a *app) logoutCommand() *cobra.Command {
 	var name string
 	c := &cobra.Command{
 		Use:   "logout",
-		Short: "End the login of the current context, and forget it",
+		Short: "Log out of the current context, and remove it",
 		Example: "  locus logout\n" +
 			"  locus logout --name locus.example",
 		Args: arguments(),

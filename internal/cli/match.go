@@ -39,9 +39,9 @@ func (a *app) matchCommand() *cobra.Command {
 		Use:   "match FILE",
 		Short: "Show for each row of a file which entities it matches and what a put would do, without storing it",
 		Long: "Writes a line per row and entity: CSV, or JSON lines with --json or if the output's name ends in .jsonl. A row\n" +
-			"without a match has one line. The file is recognised as by locus ingest but needs no source and key; with both, the\n" +
-			"line tells what an update of that record would do. Guesses are shown without a question, and columns without a\n" +
-			"meaning are not compared. Rows are matched with stored entities, not with each other.",
+			"without a match has one line. The file is recognised as by locus ingest, without a question; unknown columns are not\n" +
+			"compared. It needs no source and key; with both, the line shows what an update of that record would do. Rows are matched\n" +
+			"with stored entities, not with each other.",
 		Example: "  locus match customers.csv -o matches.csv\n" +
 			"  locus match --url http://127.0.0.1:7070 --set phones=tel --json new.jsonl",
 		Args: arguments("FILE"),

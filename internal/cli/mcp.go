@@ -19,10 +19,9 @@ func (a *app) mcpCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "mcp",
 		Short: "Serve an agent over standard input and output, by the Model Context Protocol",
-		Long: "The agent can search, read, compare and match; nothing is stored unless --allow names a tool that stores. What it\n" +
-			"remembers are records of the source agent.NAME, what it decides has the author agent:NAME, and\n" +
-			"locus decision withdraw --author agent:NAME takes its decisions back. A data directory stays open for the whole\n" +
-			"session; with --url, others can use it too.",
+		Long: "The agent can search, read, compare and match. It stores nothing unless --allow names a tool that stores: remember puts\n" +
+			"records of the source agent.NAME, and decide makes decisions by agent:NAME, which locus decision withdraw --author\n" +
+			"agent:NAME withdraws. A data directory stays open for the whole session; with --url, others can use it too.",
 		Example: "  locus mcp --url http://127.0.0.1:7070\n" +
 			"  locus mcp --agent helpdesk --allow remember,decide",
 		Args: arguments(),

@@ -67,7 +67,7 @@ func (a *app) metricTop() *cobra.Command {
 	k := 10
 	c := &cobra.Command{
 		Use:   "top",
-		Short: "Show the counters with the most hits of a day, exactly",
+		Short: "Show the counters with the most hits of a day",
 		Example: "  locus metric top -k 20\n" +
 			"  locus metric top --day 2026-11-20 --prefix 'page /'",
 		Args: arguments(),
@@ -102,7 +102,7 @@ func (a *app) metricTop() *cobra.Command {
 	}
 	c.Flags().StringVar(&day, "day", "", "day in UTC, such as 2026-11-20; today by default")
 	c.Flags().StringVar(&prefix, "prefix", "", "only metrics with this prefix")
-	c.Flags().IntVarP(&k, "count", "k", k, "number of counters, at most 1000")
+	c.Flags().IntVarP(&k, "count", "k", k, "number of metrics, at most 1000")
 	return a.connection(c)
 }
 

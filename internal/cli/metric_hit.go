@@ -28,10 +28,10 @@ func (a *app) metricHit() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "hit NAME [N] | --file FILE",
 		Short: "Count hits of one metric, or of all rows of CSV or JSONL files",
-		Long: "Returns when the hits are durable. Each request has a key, so it counts once even if it is sent again after a lost\n" +
-			"response. With --key and --at, repeating the command within seven days counts once. So does repeating a file, whose\n" +
-			"rows have the columns metric, at, and n, or value for the reading of a gauge. Put new hits into a new file; do not\n" +
-			"append to a counted one. Refused rows are written to FILE.rejected.jsonl.",
+		Long: "Returns when the hits are durable. Each request has an idempotency key, so it counts once even if it is sent again\n" +
+			"after a lost response. With --key and --at, repeating the command within seven days counts once.\n\n" +
+			"With --file, the rows have the columns metric, at, and n, or value for the reading of a gauge. A repeated file counts\n" +
+			"once. Put new hits into a new file; do not append to a counted one. Refused rows are written to FILE.rejected.jsonl.",
 		Example: "  locus metric hit 'page /about' 3\n" +
 			"  locus metric hit --file hits.csv.gz",
 		Args: func(c *cobra.Command, args []string) error { return o.check(c, args) },
@@ -57,7 +57,7 @@ func (a *app) metricHit() *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&o.at, "at", "", "time of the hit, such as 2026-11-20T12:00:00Z, at most seven days ago; now by default")
 	f.StringVar(&o.value, "value", "", "reading of a gauge, instead of N")
-	f.StringVar(&o.key, "key", "", "count once for this key, however often the command is repeated; needs --at. For a file it identifies the file, instead of its content")
+	f.StringVar(&o.key, "key", "", "idempotency key: repeated commands with this key count once; needs --at. With --file, identifies the file instead of its content")
 	f.StringArrayVar(&o.files, "file", nil, "count the rows of this file, plain, gzip or zstd; - is standard input; may be repeated")
 	f.StringVar(&o.format, "format", "", "format of a file, csv or jsonl; recognised by default")
 	return a.connection(c)
@@ -145,7 +145,7 @@ const replay = "replayed"
 func doubtful(ctx context.Context, err error, keyed bool) error {
 	f := explainFailure(ctx, err)
 	if f.Outcome == httpapi.Unknown && !keyed {
-		f.Hint = "check whether it was counted: locus metric series NAME; with --key and --at it could be repeated"
+		f.Hint = "check whether it was counted: locus metric series NAME; use --key and --at to make the command safe to repeat"
 	}
 	return f
 }

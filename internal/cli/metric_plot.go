@@ -42,7 +42,7 @@ func (a *app) metricPlot() *cobra.Command {
 				return usage("-o "+strings.TrimSuffix(file, ext)+".svg", "-o %.80q: want a name that ends in .svg", file)
 			}
 			if file == "" && a.out.Terminal && !a.json {
-				return usage("-o FILE.svg; locus metric series prints the numbers", "a terminal does not show SVG")
+				return usage("-o FILE.svg; locus metric series prints the numbers", "refusing to write SVG to a terminal")
 			}
 			if err := s.settle(time.Now(), counter.ByMinute); err != nil {
 				return err

@@ -27,8 +27,8 @@ func (a *app) metricSeries() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "series NAME... | --prefix P",
 		Short: "Show a metric by minute, hour or day",
-		Long: "A counter has one column, a gauge five. An empty cell means unknown: before the first hit, in the future, or no\n" +
-			"longer kept at this step. All values of a metric are of one moment.",
+		Long: "A counter has one column, a gauge five. An empty value is unknown: before the first hit, in the future, or no longer\n" +
+			"kept at this step. All values of a metric are read at one moment.",
 		Example: "  locus metric series 'page /about' --day 2026-11-20 --step minute\n" +
 			"  locus metric series --prefix 'page /' --from 2026-11-01 --to 2026-12-01 --zone Europe/Berlin --format csv",
 		ValidArgsFunction: a.names(metricNames, many),
@@ -75,7 +75,7 @@ func (a *app) metricSeries() *cobra.Command {
 	q.flags(c)
 	s.flags(c)
 	c.Flags().StringVar(&format, "format", "table", "table, csv or json")
-	c.Flags().BoolVar(&explained, "explain", false, "show the rows, and the fields in them, that a hit of NAME changes")
+	c.Flags().BoolVar(&explained, "explain", false, "show which stored rows and fields a hit of NAME changes")
 	c.Flags().StringVar(&at, "at", "", "with --explain: time of the hit; now by default")
 	return a.connection(c)
 }

@@ -84,7 +84,7 @@ func (m *mirroring) ended(ctx context.Context, progress *term.Progress, standing
 	progress.Close()
 	sum := summed(standings)
 	if ctx.Err() != nil && m.once {
-		return &failure{Code: "interrupted", Message: "interrupted", Hint: "the same command continues", Exit: exitInterrupted}
+		return &failure{Code: "interrupted", Message: "interrupted", Hint: "repeat the command to continue", Exit: exitInterrupted}
 	}
 	if m.json {
 		return m.printJSON(map[string]any{
@@ -92,7 +92,7 @@ func (m *mirroring) ended(ctx context.Context, progress *term.Progress, standing
 		})
 	}
 	if ctx.Err() != nil {
-		m.say("ended; the same command continues where this one was")
+		m.say("ended; repeat the command to continue")
 		return nil //nolint:nilerr // that somebody ended it is no error
 	}
 	m.say("everything is mirrored: %s ids in %s", term.Count(sum.ids), plural(sum.cells, "cell"))

@@ -120,7 +120,7 @@ func TestMirror_FollowsAServerUntilItIsStopped(t *testing.T) {
 		t.Errorf("%s", got.err)
 	}
 	stop()
-	if code := <-done; code != 0 || !strings.Contains(talk.String(), "the same command continues") {
+	if code := <-done; code != 0 || !strings.Contains(talk.String(), "repeat the command to continue") {
 		t.Errorf("exit code %d\n%s", code, talk.String())
 	}
 }

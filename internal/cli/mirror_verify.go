@@ -99,7 +99,7 @@ func (m *mirroring) tell(v *mirror.Verification) {
 		m.say("and %s more", plural(more, "document"))
 	}
 	if v.Settling > 0 {
-		m.say("%s left out: the records around them are being resolved", plural(v.Settling, "id"))
+		m.say("%s left out: their records are being resolved", plural(v.Settling, "id"))
 	}
 	if v.Differ() == 0 {
 		m.say("%s ids: every document is correct", term.Count(v.Compared))

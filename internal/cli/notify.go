@@ -23,6 +23,6 @@ func (a *app) notify(state string) {
 		_ = conn.Close()
 	}
 	if err != nil {
-		a.say("locus: the service manager does not learn %s: %v", state, err)
+		a.say("locus: cannot notify the service manager of %s: %v", state, err)
 	}
 }

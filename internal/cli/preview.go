@@ -86,7 +86,7 @@ func (a *app) previews(plans []*bulk.Plan, kinds []*match.Schema) error {
 		if p.IsEmpty() {
 			fmt.Fprintf(a.stdout, "%s has no rows\n", term.Escape(p.Name))
 		} else if len(p.Sample)+len(p.Refused) == 0 {
-			fmt.Fprintf(a.stdout, "%s has a first row that is longer than what is looked at\n", term.Escape(p.Name))
+			fmt.Fprintf(a.stdout, "%s has a first row that is too long to be recognised\n", term.Escape(p.Name))
 		}
 		for _, row := range taken {
 			fmt.Fprintf(a.stdout, "%s %d: %s\n", p.Format.Unit(), row.Line, term.Escape(string(row.Flat())))

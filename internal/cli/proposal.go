@@ -62,7 +62,7 @@ func (a *app) settled(plans []*bulk.Plan, o *ingesting) error {
 			return a.openQuestion(p, false)
 		}
 		return &failure{
-			Code: "invalid", Exit: exitInvalid, Message: fmt.Sprintf("nothing is imported: what some of %.80q means is a guess", p.Name),
+			Code: "invalid", Exit: exitInvalid, Message: fmt.Sprintf("nothing was imported: the meaning of some columns of %.80q is a guess", p.Name),
 			Hint: "see the table above; --yes accepts it, and so does " + command(p),
 		}
 	}

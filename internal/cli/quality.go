@@ -17,14 +17,14 @@ func (a *app) quality() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "quality [TABLE]",
 		Short: "Estimate precision and recall from your decisions, and describe the data",
-		Long: "Precision is the share of the compared pairs of records within entities that are the same thing, recall the share of\n" +
-			"those that are the same thing that are within entities. Both come with an interval that holds the true value in nine\n" +
-			"of ten cases, if people answer right. Only answers about pairs that were drawn by chance count: locus review answer\n" +
-			"--order chance asks about those. Matches that no comparison found are not counted.\n\n" +
-			"With a table it describes the records instead, or a sample of a large installation: attributes (how many records have a\n" +
-			"value), formats (shapes of values, and odd ones), sources (duplicates within each), sizes (of entities), weights (of the\n" +
-			"compared pairs), thresholds (what others would change; --threshold adds one), evidence (how often each level of a\n" +
-			"comparison was seen), keys (how many records have each kind of blocking key).",
+		Long: "Precision is the share of the compared pairs within entities that are the same thing. Recall is the share of the pairs\n" +
+			"that are the same thing that are within one entity. Both have a 90 % interval. They are estimated from answers about\n" +
+			"randomly drawn pairs, which locus review answer --order chance asks for. Matches that no comparison found are not\n" +
+			"counted.\n\n" +
+			"With a table, describes the records, or a sample of a large installation: attributes (how many records have a value),\n" +
+			"formats (shapes of values, and odd ones), sources (duplicates within each), sizes (of entities), weights (of the compared\n" +
+			"pairs), thresholds (effect of other match thresholds; --threshold adds one), evidence (how often each comparison level\n" +
+			"was seen), keys (how many records have each kind of blocking key).",
 		Example: "  locus quality\n" +
 			"  locus quality thresholds --threshold 6.5 --json",
 		Args: atMost("TABLE"), ValidArgs: profileNames(),
@@ -47,7 +47,7 @@ func (a *app) quality() *cobra.Command {
 		}),
 	}
 	c.Flags().StringVar(&kind, "kind", "", "only this kind, for a table")
-	c.Flags().StringVar(&threshold, "threshold", "", "one more match threshold in `bits` whose effect is computed")
+	c.Flags().StringVar(&threshold, "threshold", "", "show the effect of this match threshold, in `bits`, too")
 	return a.connection(c)
 }
 
@@ -63,7 +63,7 @@ func (a *app) printQuality(q *decisions.Quality) error {
 			t.Add(k.Kind, within, fromTo(s.From, s.To), term.Count(int64(s.Pairs)), term.Count(int64(s.Decided)), term.Count(int64(s.Drawn)), term.Count(int64(s.DrawnSame)))
 		}
 		if k.Drawn == 0 {
-			a.say("no pair that was drawn by chance is decided: locus review answer --order chance")
+			a.say("no randomly drawn pair is decided yet: locus review answer --order chance")
 		}
 	}
 	a.sayLookedAt(q.Records, q.Whole)

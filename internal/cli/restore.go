@@ -26,20 +26,17 @@ func (a *app) restoreCommand() *cobra.Command {
 	cells, mark := 0, ""
 	c := &cobra.Command{
 		Use:   "restore FILE | --map URL --mark NAME",
-		Short: "Make an installation from a file of locus backup or locus dump (- is standard input), or of servers recovered to a mark",
-		Long: "From a backup it makes the data directory again, and checks each file against the hash in the backup. Each cell\n" +
-			"skips the puids that it may have allocated after the backup, so the directory can be served at once. It appears\n" +
-			"when it is complete.\n" +
-			"\n" +
-			"From a dump it makes a new data directory, or a new installation in PostgreSQL with --map, with any number of\n" +
-			"cells. Entities, their ids, former ids, decisions, kinds, rollups and counters are those of the dump; puids are\n" +
-			"other ones. Sinks and streams are paused. The entities are made from the records again and compared with the hash in the dump; if they differ,\n" +
-			"which another version of the matcher may cause, the exit code is 1. If it is interrupted it leaves an installation\n" +
-			"that cannot be opened: delete it and restore again.\n" +
-			"\n" +
-			"With --mark, PostgreSQL servers are finished that other tools have recovered to a moment of locus backup mark:\n" +
-			"every cell has to be at it, or nothing is changed and the cells that are not are named. --map OLD=NEW is for servers\n" +
-			"that were recovered to another address, see locus cell restored.",
+		Short: "Restore a backup or a dump (- is standard input), or finish a recovery of PostgreSQL servers to a mark",
+		Long: "A backup is restored as a data directory. Each file is checked against the hash in the backup. Each cell skips the puids\n" +
+			"that it may have allocated after the backup, so the directory can be served at once. It appears when it is complete.\n\n" +
+			"A dump is restored as a new data directory, or with --map as a new installation in PostgreSQL, with any number of cells.\n" +
+			"Entity ids, former ids, decisions, kinds, rollups and counters are those of the dump; puids are new. Sinks and streams\n" +
+			"are paused. The entities are computed again from the records and compared with the hash in the dump; if they differ,\n" +
+			"because the version of the matcher is another one, the exit code is 1. An interrupted restore leaves an installation that\n" +
+			"cannot be opened: delete it and restore again.\n\n" +
+			"--mark finishes a recovery: other tools have recovered the PostgreSQL servers to a mark of locus backup mark. If a cell\n" +
+			"is not at the mark, the command names it and changes nothing. --map OLD=NEW is for servers that were recovered to another\n" +
+			"address; see locus cell restored.",
 		Example: "  locus restore places.backup --data ./places\n" +
 			"  locus restore --map postgres://db1/locus,postgres://db2/locus --mark monday",
 		Args: func(c *cobra.Command, args []string) error {
@@ -69,10 +66,10 @@ func (a *app) restoreCommand() *cobra.Command {
 		},
 	}
 	a.installation(c)
-	c.Flags().Lookup("data").Usage = "data directory to make"
+	c.Flags().Lookup("data").Usage = "data directory to create"
 	_ = c.Flags().MarkHidden("mongodb")
 	c.Flags().Lookup("map").Value = &pairsFlag{mapFlag{urls: &a.cellMap}}
-	c.Flags().StringVar(&mark, "mark", "", "moment of locus backup mark that the servers of --map were recovered to")
+	c.Flags().StringVar(&mark, "mark", "", "mark of locus backup mark that the servers of --map were recovered to")
 	c.Flags().IntVar(&cells, "cells", 0, "number of cells; 0 means 16")
 	return c
 }
@@ -112,7 +109,7 @@ func (a *app) restore(ctx context.Context, w where, name string, cells int) (err
 		return err
 	}
 	if restored.Unsettled != "" {
-		a.say("%s when the dump was taken: its entities cannot be compared", restored.Unsettled)
+		a.say("%s when the dump was taken: entities cannot be compared", restored.Unsettled)
 	}
 	if restored.Sinks > 0 {
 		a.say("%s paused, since the former installation may still deliver: locus sink adopt NAME takes a target over", counted(restored.Sinks, "sink is", "sinks are"))
@@ -155,8 +152,8 @@ func (a *app) readBackup(name, doing string) (file *bufio.Reader, done func(), e
 
 // errDiffers ends a restore that is complete.
 var errDiffers = &failure{
-	Code: "differs", Exit: exitFailed, Message: "everything is restored, but the entities are not those of the dump: other records belong together",
-	Hint: "restore with the release of Locus that wrote the dump, if the ids matter more than its improvements",
+	Code: "differs", Exit: exitFailed, Message: "everything is restored, but the entities differ from those of the dump",
+	Hint: "to keep the entities, restore with the release of Locus that wrote the dump",
 }
 
 // metered calls tell with the number of bytes read.

@@ -32,7 +32,7 @@ type pair struct {
 func (a *app) reviewCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "review",
-		Short: "Decide about the pairs that the matcher leaves to people",
+		Short: "Review pairs of records that the matcher leaves to people",
 		Example: "  locus review list\n" +
 			"  locus review answer",
 	}
@@ -47,11 +47,12 @@ func (a *app) reviewList() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the pairs to decide about",
-		Long: "By default the possible matches, the highest match weight first. With --order teaches also pairs within entities that\n" +
-			"are joined by little, one of each pattern of levels before a second one, and among these what teaches most: the\n" +
-			"doubt about the answer in bits, for each doubling of the pairs of records that it settles. With --order chance all\n" +
-			"compared pairs, drawn by chance, for locus quality. With --order second pairs that another person answered, for a second\n" +
-			"opinion. With a filter a page may have fewer pairs than --limit though others follow.",
+		Long: "Orders of the list:\n" +
+			"  best     possible matches, the highest match weight first (default)\n" +
+			"  teaches  the most informative pairs first, from possible matches and weakly joined pairs within entities\n" +
+			"  chance   all compared pairs in random order, for locus quality\n" +
+			"  second   pairs that another person answered, for a second opinion\n" +
+			"With a filter, a page may have fewer pairs than --limit even if more follow.",
 		Example: "  locus review list --order teaches --limit 20\n" +
 			"  locus review list --all --json",
 		Args: arguments(),

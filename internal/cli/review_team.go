@@ -20,8 +20,8 @@ func (a *app) reviewTeam() *cobra.Command {
 	return a.connection(&cobra.Command{
 		Use:   "team",
 		Short: "Show how many pairs each person answered, how often people agree, and where they do not",
-		Long: "Today begins at midnight UTC, the week seven days ago. The rate is answers an hour, over the hours of the week that have\n" +
-			"some. Pairs decided in bulk are counted apart.",
+		Long: "Today begins at midnight UTC, the week seven days ago. The rate is answers per hour, over the hours of the week with\n" +
+			"answers. Pairs decided in bulk are counted separately.",
 		Example: "  locus review team\n" +
 			"  locus review team --json",
 		Args: arguments(),
@@ -61,8 +61,8 @@ func (a *app) reviewAssign() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "assign [ADDRESS ADDRESS]...",
 		Short: "Assign pairs of the review queue to a person for some days, or release them",
-		Long: "Chooses pairs by their addresses, or those of the first 1000 of the queue that the flags select. The person finds them in\n" +
-			"the console and with --assigned mine; others do not come across them there. After the days they are free again.",
+		Long: "Selects pairs by their addresses, or by flags from the first 1000 of the queue. The person sees them in the console and\n" +
+			"with --assigned mine; other people do not. The assignment ends after the days.",
 		Example: "  locus review assign --to ann --source crm\n" +
 			"  locus review assign --release --assigned ann",
 		Args: func(_ *cobra.Command, args []string) error {

@@ -23,8 +23,8 @@ func (a *app) rollupRebuild() *cobra.Command {
 	var wait bool
 	c := &cobra.Command{
 		Use:   "rebuild NAME",
-		Short: "Compute a rollup again beside the serving generation, and replace it",
-		Long:  "A rollup needs no rebuild to stay correct. Use this for one that was stalled by a problem that is fixed by now.",
+		Short: "Rebuild a rollup beside the serving generation, which it then replaces",
+		Long:  "Rollups stay correct without a rebuild. Use it for a rollup that was stalled, once the cause is fixed.",
 		Example: "  locus rollup rebuild places_by_category\n" +
 			"  locus rollup rebuild places_by_category --wait",
 		Args:              arguments("NAME"),

@@ -18,8 +18,8 @@ func (a *app) rollupDefine() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "define FILE|-",
 		Short: "Create a rollup from a definition in YAML or JSON, or change its definition",
-		Long: "An existing rollup keeps serving while the new generation is computed, which then replaces it. The same definition\n" +
-			"again changes nothing. The servers compute it; in a data directory this command does, and waits until it is done.",
+		Long: "An existing rollup keeps serving until the new generation is computed. Repeating a definition changes nothing. The\n" +
+			"servers compute the generation; in a data directory this command does, and waits for it.",
 		Example: "  locus rollup define places_by_category.yaml --wait\n" +
 			"  locus rollup define - < places_by_category.yaml",
 		Args: arguments("FILE"),

@@ -23,9 +23,9 @@ func (a *app) rollupExplain() *cobra.Command {
 	limit := 20
 	c := &cobra.Command{
 		Use:   "explain NAME VALUE...",
-		Short: "Show the latest changes behind a number: which entity or record counted where, before and after",
-		Long: "Goes back as far as the change logs; see locus serve --retain. VALUE is the value of the grouping attribute; with\n" +
-			"several, one VALUE for each in their order.",
+		Short: "Show the latest changes of a group: where each entity or record counted before and after",
+		Long: "Reaches back as far as the change logs; see locus serve --retain. VALUE is the value of the grouping attribute; with\n" +
+			"several grouping attributes, give one VALUE for each, in their order.",
 		Example: "  locus rollup explain places_by_category bakery\n" +
 			"  locus rollup explain records_by_source vendor --limit 100 --json",
 		ValidArgsFunction: a.names(rollupNames, 1),
@@ -68,7 +68,7 @@ func (a *app) rollupExplain() *cobra.Command {
 				return a.listed(len(list.Effects), "")
 			}
 			if len(list.Effects) == 0 {
-				a.say("the logs hold no change of it since the rollup was defined")
+				a.say("the logs contain no change of this group since the rollup was defined")
 			}
 			return a.printTable(t)
 		}),

@@ -108,7 +108,7 @@ func TestRollup_ExplainsWhatWasWritten(t *testing.T) {
 	if err := json.Unmarshal([]byte(strings.SplitN(got.stdout, "\n", 2)[0]), &line); err != nil || line["type"] != "result" || line["kind"] != "changed" {
 		t.Errorf("explain --json: %v\n%s", err, got.stdout)
 	}
-	if got := must(t, env, "rollup", "explain", "places_by_category", "shop > books"); !strings.Contains(got.err, "the logs hold no change of it") {
+	if got := must(t, env, "rollup", "explain", "places_by_category", "shop > books"); !strings.Contains(got.err, "the logs contain no change of this group") {
 		t.Errorf("explain nothing: %s", got.err)
 	}
 }

@@ -18,8 +18,8 @@ func (a *app) rollupVerify() *cobra.Command {
 	return a.connection(&cobra.Command{
 		Use:   "verify [NAME]",
 		Short: "Compare one rollup or all with their recomputation, while reads and writes continue",
-		Long: "Recomputes each cell in one snapshot and compares it with the stored groups, row by row. The exit code is 1 if\n" +
-			"anything differs: that is a bug, please report it.",
+		Long: "Recomputes each cell in one snapshot and compares the result with the stored groups, row by row. The exit code is 1 if\n" +
+			"anything differs, which is a bug: please report it.",
 		Example: "  locus rollup verify\n" +
 			"  locus rollup verify places_by_category --json",
 		Args:              atMost("NAME"),

@@ -23,9 +23,9 @@ const (
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "locus",
-		Short: "Ids that know where they live: dirty records in, entities out",
-		Long: "Locus resolves the records of many sources about the same places, people or products into entities as they\n" +
-			"arrive. It keeps them in databases called cells, and computes from an id which cell it is in.",
+		Short: "Resolve records of many sources into entities as they arrive",
+		Long: "Locus resolves records of many sources about the same places, people or products into entities as they arrive. It\n" +
+			"stores them in databases called cells, and computes the cell of an id from the id.",
 		Example: "  locus demo                                    see it at work, in a browser\n" +
 			"  locus ingest --source crm --key id places.csv  your own records, into ./locus-data",
 		SilenceErrors: true,

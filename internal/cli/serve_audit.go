@@ -20,8 +20,8 @@ type auditing struct {
 }
 
 func (l *auditing) flags(c *cobra.Command) {
-	c.Flags().StringSliceVar(&l.also, "audit", nil, "what the audit log has besides changes of the installation and decisions: write, read")
-	c.Flags().StringVar(&l.file, "audit-file", "", "append the entries of this process also to a file, as lines of JSON")
+	c.Flags().StringSliceVar(&l.also, "audit", nil, "also log these requests: write, read; changes of the installation and decisions are always logged")
+	c.Flags().StringVar(&l.file, "audit-file", "", "also append the audit entries of this process to this file, as JSON lines")
 }
 
 func (l *auditing) check() error {

@@ -142,7 +142,7 @@ func TestP10_LoginByFingerprint(t *testing.T) {
 		}
 	}
 	// The other name of the server is another origin, whose authority is not known.
-	if r := run(t.Context(), env, "whoami", "--url", strings.Replace(s.URL, "127.0.0.1", "localhost", 1)); r.code != 1 || !strings.Contains(r.err, "unknown here") {
+	if r := run(t.Context(), env, "whoami", "--url", strings.Replace(s.URL, "127.0.0.1", "localhost", 1)); r.code != 1 || !strings.Contains(r.err, "unknown authority") {
 		t.Errorf("another origin: %v", r)
 	}
 	if r := run(t.Context(), env, "logout"); r.code != 0 {

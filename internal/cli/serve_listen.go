@@ -221,9 +221,9 @@ func (s *serving) bootstrap(ctx context.Context, svc *locus.DB, log *slog.Logger
 	case err != nil:
 		return fmt.Errorf("--bootstrap-token-file %s: %w", s.boot, err)
 	case until.IsZero():
-		log.Info("the bootstrap token is not valid: there are or were other tokens, or its day is over")
+		log.Info("bootstrap token not valid: other tokens exist or existed, or its day is over")
 	default:
-		log.Info("the bootstrap token is valid", "until", until)
+		log.Info("bootstrap token valid", "until", until)
 	}
 	return nil
 }
@@ -261,7 +261,7 @@ func (s *serving) socket(dir string, log *slog.Logger) []net.Listener {
 	}
 	l, err := listen.Socket(dir)
 	if err != nil {
-		log.Warn("commands with --data do not reach this server", "err", err)
+		log.Warn("local socket unavailable: commands with --data cannot reach this server", "err", err)
 		return nil
 	}
 	return []net.Listener{l}

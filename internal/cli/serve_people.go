@@ -34,11 +34,11 @@ func (p *people) flags(c *cobra.Command) {
 	c.Flags().StringVar(&p.issuer, "oidc-issuer", "", "URL of the identity provider (OpenID Connect) through which people sign in to the console")
 	c.Flags().StringVar(&p.client, "oidc-client-id", "", "id of this server at the identity provider")
 	c.Flags().StringVar(&p.secretFile, "oidc-client-secret-file", "", "file with the secret of --oidc-client-id")
-	c.Flags().StringArrayVar(&p.roles, "oidc-role", nil, "GROUP=ROLE,...: the roles of a group in the claim groups, and its limits: kind:NAME, hide:ATTRIBUTE, source:NAME; may be repeated")
+	c.Flags().StringArrayVar(&p.roles, "oidc-role", nil, "GROUP=ROLE,...: roles and limits of a group in the claim groups; limits are kind:NAME, hide:ATTRIBUTE, source:NAME; may be repeated")
 	c.Flags().StringVar(&p.jwtIssuer, "jwt-issuer", "", "URL of an issuer of JWTs for services, such as CI; their audience is --public-url")
-	c.Flags().StringVar(&p.clientCA, "tls-client-ca", "", "PEM file with the authorities whose certificates services may present instead of a token")
-	c.Flags().StringArrayVar(&p.certRoles, "cert-role", nil, "NAME=ROLE,...: the roles and limits of the first URI or DNS name in a certificate of --tls-client-ca; may be repeated")
-	c.Flags().StringArrayVar(&p.jwtRoles, "jwt-role", nil, "SUBJECT=ROLE,...: the roles and limits of a subject of --jwt-issuer; may be repeated")
+	c.Flags().StringVar(&p.clientCA, "tls-client-ca", "", "PEM file with authorities; services may present a certificate of one instead of a token")
+	c.Flags().StringArrayVar(&p.certRoles, "cert-role", nil, "NAME=ROLE,...: roles and limits of the service with this first URI or DNS name in its certificate; may be repeated")
+	c.Flags().StringArrayVar(&p.jwtRoles, "jwt-role", nil, "SUBJECT=ROLE,...: roles and limits of a subject of --jwt-issuer; may be repeated")
 }
 
 // check returns what is wrong with the flags, without reading a file. public is the URL of the server for browsers.

@@ -19,9 +19,9 @@ type tracing struct {
 }
 
 func (t *tracing) flags(c *cobra.Command) {
-	c.Flags().StringVar(&t.endpoint, "trace-endpoint", "", "URL of a collector that takes traces of OpenTelemetry by OTLP over HTTP; without it none are made")
+	c.Flags().StringVar(&t.endpoint, "trace-endpoint", "", "URL of an OpenTelemetry collector that accepts traces by OTLP over HTTP; no traces without it")
 	_ = c.Flags().SetAnnotation("trace-endpoint", variableOf, []string{"OTEL_EXPORTER_OTLP_ENDPOINT"})
-	c.Flags().Float64Var(&t.sample, "trace-sample", 0.01, "share of the requests that are traced, if the caller has not decided it: from 0 to 1; OTEL_TRACES_SAMPLER overrides it")
+	c.Flags().Float64Var(&t.sample, "trace-sample", 0.01, "share of requests to trace, from 0 to 1, unless the caller decides it; OTEL_TRACES_SAMPLER overrides it")
 }
 
 func (t *tracing) check() error {

@@ -172,7 +172,7 @@ func TestServe_Traces(t *testing.T) {
 	logged := false
 	for line := range strings.Lines(s.talk.String()) {
 		var event map[string]any
-		if json.Unmarshal([]byte(line), &event) == nil && event["msg"] == "a sink cannot deliver" {
+		if json.Unmarshal([]byte(line), &event) == nil && event["msg"] == "sink delivery failed" {
 			logged = event["trace_id"] == strings.Split(refused.Get("traceparent"), "-")[1]
 		}
 	}

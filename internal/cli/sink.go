@@ -17,14 +17,14 @@ import (
 func (a *app) sinkCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sink",
-		Short: "Let the servers deliver every entity to webhooks, brokers and databases, and keep these current",
+		Short: "Deliver entities to webhooks, brokers and databases, and keep these current",
 		Example: "  locus sink create golden --to 'postgres://crm@db/crm?table=golden' --secret-env CRM_PASSWORD\n" +
 			"  locus sink list",
 	}
 	c.AddCommand(a.sinkCreate(), a.sinkList(), a.sinkShow(), a.sinkTurn("pause", "Stop delivering to a sink", ""),
-		a.sinkTurn("resume", "Go on delivering to a sink where it stopped",
-			"A sink also stops by itself: if the receiver answers 410, if the target is another installation's, or at 10,000 dead\n"+
-				"letters. locus sink show NAME says why. If the logs do not reach back to where it stopped, it fills again."),
+		a.sinkTurn("resume", "Resume a sink where it stopped",
+			"A sink pauses if the receiver returns 410, if the target belongs to another installation, or at 10,000 dead letters;\n"+
+				"locus sink show NAME shows the reason. If the logs do not reach back to where it stopped, it delivers all ids again."),
 		a.sinkAdopt(), a.sinkVerify(), a.sinkDelete(), a.sinkDead())
 	return c
 }
@@ -37,8 +37,8 @@ func (a *app) sinkCreate() *cobra.Command {
 	var request httpapi.SinkRequest
 	c := &cobra.Command{
 		Use:   "create NAME",
-		Short: "Let the servers deliver all entities to a target, and every change from then on",
-		Long: "The servers deliver what every id leads to now: an entity, a redirect or nothing. First all ids, then those that change.\n\n" +
+		Short: "Create a sink: the servers deliver all entities to a target, then every change",
+		Long: "The servers deliver the state of each id: an entity, a redirect or a deletion. First all ids, then each id that changes.\n\n" +
 			"  https://HOST/PATH                                   a request for each event, signed by the secret (Standard Webhooks)\n" +
 			"  postgres://USER@HOST/DATABASE?table=[SCHEMA.]TABLE  a row for each id; the secret is the password\n" +
 			"  mongodb://USER@HOST/DATABASE?collection=NAME        a document for each id; the secret is the password\n" +
@@ -46,8 +46,8 @@ func (a *app) sinkCreate() *cobra.Command {
 			"  nats://HOST/STREAM?subject=PREFIX                   a message for each event on PREFIX.ID of a stream of JetStream\n" +
 			"  file:NAME?format=jsonl|parquet                      parts in the directory NAME below --sink-files of the servers\n\n" +
 			"kafka: takes USER@, sasl=plain|scram-sha-256|scram-sha-512 and tls=true; nats: takes USER@, or a token as secret, and tls=true.\n\n" +
-			"The secret is read from an environment variable of the servers; the definition has only its name. The same command\n" +
-			"again changes the secret or the hold, and keeps the position.",
+			"The servers read the secret from an environment variable; only the name of the variable is stored. Repeat the command\n" +
+			"to change the secret or the hold; the position stays.",
 		Example: "  locus sink create golden --to 'postgres://crm@db/crm?table=golden' --kind place --secret-env CRM_PASSWORD\n" +
 			"  locus sink create bus --to 'nats://bus.example/CRM?subject=crm.golden&tls=true' --secret-env NATS_TOKEN",
 		Args: arguments("NAME"),
@@ -56,7 +56,7 @@ func (a *app) sinkCreate() *cobra.Command {
 				return usage("--to https://HOST/PATH, or a postgres:, mongodb:, kafka:, nats: or file: URL; see locus sink create --help", "--to is missing")
 			}
 			var of httpapi.Sink
-			raw, err := a.putDefinition(c, sinkPath(args[0]), request, &of, "this sink exists already; nothing is changed")
+			raw, err := a.putDefinition(c, sinkPath(args[0]), request, &of, "this sink exists already; nothing changed")
 			if err != nil {
 				return err
 			}
@@ -66,8 +66,8 @@ func (a *app) sinkCreate() *cobra.Command {
 	c.Flags().StringVar(&request.To, "to", "", "URL of the target, without a password")
 	c.Flags().StringVar(&request.Kind, "kind", "", "deliver only the entities of this kind; redirects and deletions are of all kinds")
 	c.Flags().StringVar(&request.Feed, "feed", "", "states (default), or changes: every change of every log from now on, to all targets but MongoDB")
-	c.Flags().StringVar(&request.SecretEnv, "secret-env", "", "environment variable of the servers that has the secret")
-	c.Flags().StringVar(&request.Hold, "hold", "72h", "for how long the logs keep changes that were not delivered, 72h at most; after that the sink fills again")
+	c.Flags().StringVar(&request.SecretEnv, "secret-env", "", "environment variable of the servers with the secret")
+	c.Flags().StringVar(&request.Hold, "hold", "72h", "how long the logs keep undelivered changes, at most 72h; after that the sink delivers all ids again")
 	return a.connection(c)
 }
 
@@ -145,10 +145,10 @@ func (a *app) sinkAdopt() *cobra.Command {
 	var request httpapi.SinkAdoptRequest
 	c := &cobra.Command{
 		Use: "adopt NAME", Short: "Take over the target of a sink from another installation",
-		Long: "A target belongs to the installation that filled it, and a sink of another one is paused: one that was restored from a\n" +
-			"dump, for example. After the adoption every id is delivered again, with higher revs; ids that the target has and this\n" +
-			"installation has not are marked as deleted. The former installation is refused. Webhooks and NATS store no position,\n" +
-			"so --rev says what they have.",
+		Long: "A target belongs to the installation that filled it, and the sinks of other installations, such as one restored from a\n" +
+			"dump, are paused. After the adoption every id is delivered again with a higher rev, ids that this installation does not\n" +
+			"have are marked as deleted, and the former installation is refused. Webhooks and NATS store no position: give the\n" +
+			"highest rev that they have with --rev.",
 		Example: "  locus sink adopt golden\n  locus sink adopt hook --rev 1125899906842625",
 		Args:    arguments("NAME"), ValidArgsFunction: a.names(sinkNames, 1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -172,7 +172,7 @@ func (a *app) sinkAdopt() *cobra.Command {
 
 func (a *app) sinkDelete() *cobra.Command {
 	return a.connection(&cobra.Command{
-		Use: "delete NAME", Short: "Forget a sink, and keep what the target has",
+		Use: "delete NAME", Short: "Delete a sink; the content of the target stays",
 		Long:    "Removes the definition, the position and the dead letters. Nothing is deleted in the target.",
 		Example: "  locus sink delete golden\n  locus sink delete golden --url http://127.0.0.1:7070",
 		Args:    arguments("NAME"), ValidArgsFunction: a.names(sinkNames, 1),
@@ -184,7 +184,7 @@ func (a *app) sinkDelete() *cobra.Command {
 				if a.json {
 					return a.printJSON(map[string]any{"type": "summary", "sink": args[0], "outcome": "deleted"})
 				}
-				a.say("deleted sink %s; what the target has stays", term.Escape(args[0]))
+				a.say("deleted sink %s; the content of the target stays", term.Escape(args[0]))
 				return nil
 			})(c, args)
 		},

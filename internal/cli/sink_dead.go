@@ -20,8 +20,8 @@ func (a *app) sinkDead() *cobra.Command {
 		Example: "  locus sink dead list hook\n  locus sink dead retry hook",
 	}
 	c.AddCommand(a.sinkDeadList(),
-		a.sinkDeadDo("retry", "Read ids again and deliver what they lead to now", "to be delivered again"),
-		a.sinkDeadDo("drop", "Forget dead letters", "dropped"))
+		a.sinkDeadDo("retry", "Read the ids again and deliver their current state", "to be delivered again"),
+		a.sinkDeadDo("drop", "Drop dead letters", "dropped"))
 	return c
 }
 

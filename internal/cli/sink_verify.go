@@ -17,12 +17,11 @@ func (a *app) sinkVerify() *cobra.Command {
 	var request httpapi.SinkVerifyRequest
 	c := &cobra.Command{
 		Use:   "verify NAME",
-		Short: "Compare what a target has with what every id leads to, and deliver again what differs",
-		Long: "Reads the whole target and the whole installation, while both change, and prints a line for each id that differs:\n" +
-			"missing in the target, different there, or surplus. What is only on its way is not reported. --repair has these ids\n" +
-			"delivered again and compares them once more. The exit code is 0 if nothing differs or everything was repaired, 1 if\n" +
-			"something differs. Webhooks cannot be read. Of topics of Kafka and streams of NATS the server holds about 100 bytes\n" +
-			"for each id in memory.",
+		Short: "Compare a target with the installation, and repair differences",
+		Long: "Reads the whole target and the whole installation while both change, and prints a line for each id that is missing in\n" +
+			"the target, different there, or surplus. Changes that are still being delivered are not reported. --repair delivers the\n" +
+			"differing ids again and compares them once more. The exit code is 0 if nothing differs or everything was repaired, 1\n" +
+			"otherwise. Webhooks cannot be verified. For Kafka and NATS the server needs about 100 bytes of memory for each id.",
 		Example: "  locus sink verify golden\n  locus sink verify golden --repair --json",
 		Args:    arguments("NAME"), ValidArgsFunction: a.names(sinkNames, 1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -64,7 +63,7 @@ func (a *app) verifySink(c *cobra.Command, cl *client, name string, request http
 	differ := all.Missing + all.Surplus + all.Different
 	left := differ - all.Repaired
 	if differ == 0 {
-		err = a.summary(result, "%s: %s, and the target has them as they are", term.Escape(name), counted(all.Compared, "id", "ids"))
+		err = a.summary(result, "%s: %s, no differences", term.Escape(name), counted(all.Compared, "id", "ids"))
 	} else {
 		err = a.summary(result, "%s: %s, %d missing, %d different, %d surplus; %d repaired", term.Escape(name), counted(all.Compared, "id", "ids"),
 			all.Missing, all.Different, all.Surplus, all.Repaired)
@@ -72,7 +71,7 @@ func (a *app) verifySink(c *cobra.Command, cl *client, name string, request http
 	if err != nil || left == 0 {
 		return err
 	}
-	f := &failure{Code: "differs", Message: fmt.Sprintf("the target differs: %s", plural(left, "id")), Exit: exitFailed, Hint: "locus sink verify " + name + " --repair delivers them again"}
+	f := &failure{Code: "differs", Message: fmt.Sprintf("the target differs from the installation: %s", plural(left, "id")), Exit: exitFailed, Hint: "locus sink verify " + name + " --repair delivers them again"}
 	switch {
 	case all.Late:
 		f.Hint = "the sink has not delivered everything yet: see locus sink show " + name + ", and verify again once it has"

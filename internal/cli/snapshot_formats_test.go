@@ -144,7 +144,7 @@ func TestSnapshot_OfKeysByContent(t *testing.T) {
 	if err := os.WriteFile(path, []byte("name\nZero\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := run(t.Context(), nil, append(args, path)...); got.code != 0 || !strings.Contains(got.err, "--snapshot deletes what the file no longer has") {
+	if got := run(t.Context(), nil, append(args, path)...); got.code != 0 || !strings.Contains(got.err, "--snapshot deletes records that the file no longer has") {
 		t.Fatalf("exit %d\n%s", got.code, got.err)
 	}
 	for _, text := range []string{"name,city\nOne,Springfield\nTwo,Springfield\n", "name,city\nOne,Springfield\nTwo,Shelbyville\n"} {

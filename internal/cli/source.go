@@ -22,7 +22,7 @@ import (
 func (a *app) sourceCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "source",
-		Short: "List sources, read them from streams, and delete the records of one",
+		Short: "List sources, read them from streams, delete the records of a source",
 		Example: "  locus source create crm --from kafka://b1:9092/customers --mapping crm.yaml\n" +
 			"  locus source delete old-crm --dry-run",
 	}
@@ -118,9 +118,9 @@ func (a *app) sourceDelete() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "delete NAME",
 		Short: "Delete all records of a source, or those of one kind",
-		Long: "Prints how many records will be deleted and asks. Records that only they connected are separated. A record that\n" +
-			"is written after the plan was made is kept. The command can be interrupted and repeated. Decisions about the\n" +
-			"records stay, and so do their ids: locus record erase removes these too.",
+		Long: "Prints the number of records to delete and asks. Records that were connected only by deleted ones are separated.\n" +
+			"Records that are written after the count are kept. The command can be interrupted and repeated. Ids of the records and\n" +
+			"decisions about them stay; locus record erase removes these too.",
 		Example: "  locus source delete old-crm --dry-run\n" +
 			"  locus source delete crm --kind person --yes",
 		Args:              arguments("NAME"),

@@ -22,13 +22,13 @@ func (a *app) sourceCreate() *cobra.Command {
 	var mapping string
 	c := &cobra.Command{
 		Use:   "create NAME",
-		Short: "Let the servers read a source from a stream, or change its mapping",
-		Long: "The servers read the stream from its oldest message on, and store how far they are beside the records, after these\n" +
-			"are durable. Messages that cannot become records are dead letters: locus source dead list shows the reasons.\n\n" +
+		Short: "Read a source from a stream, or change its mapping",
+		Long: "The servers read the stream from its oldest message. They store the position beside the records, once these are\n" +
+			"durable. Messages that cannot become records are dead letters: locus source dead list shows the reasons.\n\n" +
 			"  kafka://[USER@]BROKER:9092[,BROKER:9092]/TOPIC[?tls=true][&sasl=plain|scram-sha-256|scram-sha-512]\n" +
 			"  nats://[USER@]HOST:4222[,HOST:4222]/STREAM[?subject=FILTER][&tls=true]\n" +
 			"  postgres://USER@HOST/DATABASE?table=[SCHEMA.]TABLE[&slot=NAME]\n\n" +
-			"The same command again changes the format, the mapping or the secret, and keeps the position.",
+			"Repeat the command to change the format, the mapping or the secret; the position stays.",
 		Example: "  locus source create crm --from kafka://b1:9092,b2:9092/customers --mapping crm.yaml --format debezium\n" +
 			"  locus source create shop --from nats://n1:4222/ORDERS?subject=customer.%3E --secret-env NATS_TOKEN",
 		Args: arguments("NAME"),
@@ -44,7 +44,7 @@ func (a *app) sourceCreate() *cobra.Command {
 				request.Mapping = string(text)
 			}
 			var of httpapi.Source
-			raw, err := a.putDefinition(c, sourcePath(args[0]), request, &of, "the source reads this stream already; nothing is changed")
+			raw, err := a.putDefinition(c, sourcePath(args[0]), request, &of, "the source reads this stream already; nothing changed")
 			if err != nil {
 				return err
 			}
@@ -54,7 +54,7 @@ func (a *app) sourceCreate() *cobra.Command {
 	c.Flags().StringVar(&request.From, "from", "", "URL of the stream, without a password")
 	c.Flags().StringVar(&request.Format, "format", "json", "json or debezium")
 	c.Flags().StringVar(&mapping, "mapping", "", "mapping file, as of locus ingest")
-	c.Flags().StringVar(&request.SecretEnv, "secret-env", "", "environment variable of the servers that has the password or token")
+	c.Flags().StringVar(&request.SecretEnv, "secret-env", "", "environment variable of the servers with the password or token")
 	return a.connection(c)
 }
 
@@ -69,15 +69,14 @@ func (a *app) sourcePause() *cobra.Command {
 func (a *app) sourceResume() *cobra.Command {
 	var request httpapi.ResumeRequest
 	c := &cobra.Command{
-		Use: "resume NAME", Short: "Go on reading the stream of a source where it stopped",
-		Long: "A source also stops by itself: if messages are gone that were not read, if a table was truncated, or at 1000 dead\n" +
-			"letters. locus source show NAME says why. --from-start begins with the oldest message that the stream has; older\n" +
-			"versions of records change nothing.",
+		Use: "resume NAME", Short: "Resume the stream of a source where it stopped",
+		Long: "A source pauses if unread messages are gone, if a table was truncated, or at 1000 dead letters; locus source show NAME\n" +
+			"shows the reason. --from-start begins with the oldest message in the stream; older versions of records change nothing.",
 		Example: "  locus source resume crm\n  locus source resume crm --from-start",
 		Args:    arguments("NAME"), ValidArgsFunction: a.names(sourceNames, 1),
 		RunE: func(c *cobra.Command, args []string) error { return a.turnSource(c, args[0], "resume", request) },
 	}
-	c.Flags().BoolVar(&request.FromStart, "from-start", false, "begin again with the oldest message of the stream")
+	c.Flags().BoolVar(&request.FromStart, "from-start", false, "start over with the oldest message of the stream")
 	return a.connection(c)
 }
 
@@ -104,8 +103,8 @@ func (a *app) turnSource(c *cobra.Command, name, verb string, request any) error
 
 func (a *app) sourceDrop() *cobra.Command {
 	return a.connection(&cobra.Command{
-		Use: "drop NAME", Short: "Forget the stream of a source, and keep its records",
-		Long:    "Removes the definition, the position and the dead letters. The records stay: locus source delete deletes these.",
+		Use: "drop NAME", Short: "Drop the stream of a source; its records stay",
+		Long:    "Removes the definition, the position and the dead letters. To delete the records, use locus source delete.",
 		Example: "  locus source drop crm\n  locus source drop crm && locus source delete crm",
 		Args:    arguments("NAME"), ValidArgsFunction: a.names(sourceNames, 1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -159,7 +158,7 @@ func (a *app) sourceDead() *cobra.Command {
 		Example: "  locus source dead list crm\n  locus source dead retry crm",
 	}
 	c.AddCommand(a.deadList(), a.deadDo("retry", "Read messages again, after the mapping was corrected", "will be tried again"),
-		a.deadDo("drop", "Forget dead letters", "dropped"))
+		a.deadDo("drop", "Drop dead letters", "dropped"))
 	return c
 }
 

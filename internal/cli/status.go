@@ -47,7 +47,7 @@ func (a *app) statusCommand() *cobra.Command {
 			return show(c, args)
 		},
 	})
-	c.Flags().BoolVar(&ready, "ready", false, "only ask the server whether it is ready, without a token and without opening the data: exit code 0 or 6")
+	c.Flags().BoolVar(&ready, "ready", false, "only check whether the server is ready; needs no token and does not open the data: exit code 0 or 6")
 	return c
 }
 
@@ -76,7 +76,7 @@ func (a *app) ready(c *cobra.Command) error {
 			cl.trust(of.CA)
 		}
 	case w.shared:
-		return usage("--url http://127.0.0.1:7070", "--ready asks one server, and a map names none")
+		return usage("--url http://127.0.0.1:7070", "--ready needs the URL of a server")
 	default:
 		if cl = dialSocket(ctx, w); cl == nil {
 			return notReady("no server has " + w.place + " open")
@@ -117,7 +117,7 @@ func (a *app) printStatus(s *cells.Status) error {
 		a.say("%s   %s", a.talk.Paint("33", "missing"), term.Escape(s.Reason))
 	}
 	if len(s.Down) > 0 {
-		a.say("%s   the sums are those of %d of %d cells, without %s", a.talk.Paint("33", "incomplete"), len(s.Cells)-len(s.Down), len(s.Cells), someCells(s.Down))
+		a.say("%s   sums of %d of %d cells, without %s", a.talk.Paint("33", "incomplete"), len(s.Cells)-len(s.Down), len(s.Cells), someCells(s.Down))
 	}
 	if s.Documents != "" {
 		a.say("documents   %s", term.Escape(s.Documents))
@@ -128,7 +128,7 @@ func (a *app) printStatus(s *cells.Status) error {
 	switch s.Upgrade {
 	case "":
 	case "needed":
-		a.say("%s   made by an older matcher: nothing is written until locus upgrade run", a.talk.Paint("33", "outdated"))
+		a.say("%s   made by an older matcher: read-only until locus upgrade run", a.talk.Paint("33", "outdated"))
 	default:
 		a.say("%s   step %s: %s done", a.talk.Paint("33", "upgrading"), term.Escape(s.Upgrade), term.Count(int64(s.Migrated)))
 	}

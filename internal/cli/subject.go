@@ -29,8 +29,8 @@ func (a *app) subjectExport() *cobra.Command {
 	return a.connection(&cobra.Command{
 		Use:   "export ADDRESS",
 		Short: "Write an entity, its records, changes, decisions and entries of the audit log as JSON lines",
-		Long: "Each line has a type: entity, record, change, decision or audit. Changes are those that are still in the logs. It needs\n" +
-			"the permissions read and audit.",
+		Long: "Each line has a type: entity, record, change, decision or audit. Contains only changes that are still in the logs.\n" +
+			"Needs the permissions read and audit.",
 		Example: "  locus subject export crm:4711 > subject.jsonl\n" +
 			"  locus subject export crm:4711 | jq -c 'select(.type == \"record\")'",
 		Args: arguments("ADDRESS"),

@@ -63,7 +63,7 @@ func (a *app) termsBuild() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "build --kind KIND",
 		Short: "Count the names of a kind's records, store the table and print its hash",
-		Long:  "A stored table changes nothing before a migration; locus terms diff shows what would change.",
+		Long:  "A stored table has no effect before a migration; locus terms diff shows the effect.",
 		Example: "  locus terms build --kind place\n" +
 			"  locus terms build --kind person --json",
 		Args: arguments(),
@@ -134,9 +134,9 @@ func (a *app) termsMigrate() *cobra.Command {
 	var kind string
 	c := &cobra.Command{
 		Use:   "migrate HASH",
-		Short: "Weight the names of a kind by another term-frequency table, while reads and writes continue",
+		Short: "Migrate a kind to another term-frequency table, while reads and writes continue",
 		Long: "New writes use it at once, and existing records are resolved again, cell by cell; ids stay. The migration\n" +
-			"can be interrupted at any point: the servers continue it, and so does the same command.",
+			"can be interrupted at any point; the servers continue it, or repeat the command.",
 		Example: "  locus terms migrate 5d3c0f6a1b2e4478 --dry-run\n" +
 			"  locus terms migrate 5d3c0f6a1b2e4478 --yes",
 		Args: arguments("HASH"),

@@ -22,9 +22,9 @@ import (
 func (a *app) tokenCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "token",
-		Short: "Create, list and revoke the tokens by which programs and people use a server",
-		Long: "Until there is a token, a server listens on this machine only and takes every request. The first token is an\n" +
-			"administrator's, and from then on every request needs one. Commands with --data or --map need none.",
+		Short: "Create, list, rotate and revoke API tokens",
+		Long: "Without tokens, a server listens on this machine only and accepts every request. The first token is an\n" +
+			"administrator's; from then on every request needs a token. Commands with --data or --map need none.",
 		Example: "  locus token create admin --role administrator --output admin.token\n" +
 			"  locus token list",
 	}
@@ -42,13 +42,13 @@ func (a *app) tokenCreate() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "create NAME",
 		Short: "Create a token and print it once",
-		Long: "  reader          reads everything that is derived from records\n" +
-			"  writer          puts and deletes records and adds hits, and reads none of them\n" +
+		Long: "  reader          reads records, entities, rollups and counters\n" +
+			"  writer          puts and deletes records and adds hits; reads nothing\n" +
 			"  reviewer        reads, and makes decisions\n" +
-			"  operator        cells, checks, metrics; sees no record\n" +
+			"  operator        manages cells, runs checks, reads metrics; sees no records\n" +
 			"  administrator   everything\n\n" +
-			"Roles add up. --allow adds single permissions: " + strings.Join(access.Permissions(), ", ") + ".\n" +
-			"The first token is made with --data or --map on the machine that has the databases, or at a server on loopback.",
+			"Roles can be combined. --allow adds single permissions: " + strings.Join(access.Permissions(), ", ") + ".\n" +
+			"Create the first token with --data or --map on the machine of the databases, or through a server on loopback.",
 		Example: "  locus token create crm-import --role writer --output crm.token\n" +
 			"  locus token create backup --role reader,operator --expires 8760h --url https://locus.example",
 		Args: arguments("NAME"),
@@ -75,8 +75,8 @@ func (a *app) tokenCreate() *cobra.Command {
 	c.Flags().StringSliceVar(&request.Sources, "write-sources", nil, "sources whose records it may write, such as crm,vendor-*; all by default")
 	c.Flags().StringSliceVar(&request.Kinds, "kinds", nil, "kinds that it may see, such as person; all by default")
 	c.Flags().StringSliceVar(&request.Hide, "hide", nil, "attributes whose values it may not see, such as phones,emails")
-	c.Flags().StringVar(&request.Expires, "expires", "", "for how long it is valid, 8784h at most, or never; 2160h by default, which is 90 days")
-	c.Flags().StringVarP(&output, "output", "o", "", "new file for the token, which only its owner can read; by default the token is printed")
+	c.Flags().StringVar(&request.Expires, "expires", "", "validity, at most 8784h, or never; 2160h (90 days) by default")
+	c.Flags().StringVarP(&output, "output", "o", "", "new file for the token, readable by its owner only; by default the token is printed")
 	return a.connection(c)
 }
 
@@ -85,7 +85,7 @@ func (a *app) tokenRotate() *cobra.Command {
 	var output string
 	c := &cobra.Command{
 		Use:   "rotate NAME",
-		Short: "Give a token another secret, and let the older one end after --overlap",
+		Short: "Give a token a new secret; the old one stays valid for --overlap",
 		Example: "  locus token rotate crm-import --overlap 24h --output crm.new.token\n" +
 			"  locus token rotate crm-import --json | jq -r .secret",
 		Args: arguments("NAME"), ValidArgsFunction: a.names(tokenNames, 1),
@@ -93,8 +93,8 @@ func (a *app) tokenRotate() *cobra.Command {
 			return a.made(writes, output, http.MethodPost, tokenPath(args[0])+"/rotate", &request)(c, args)
 		},
 	}
-	c.Flags().StringVar(&request.Overlap, "overlap", "", "for how long the older token stays valid, such as 24h; by default not at all")
-	c.Flags().StringVarP(&output, "output", "o", "", "new file for the token, which only its owner can read; by default the token is printed")
+	c.Flags().StringVar(&request.Overlap, "overlap", "", "how long the old secret stays valid, such as 24h; by default not at all")
+	c.Flags().StringVarP(&output, "output", "o", "", "new file for the token, readable by its owner only; by default the token is printed")
 	return a.connection(c)
 }
 
@@ -102,9 +102,9 @@ func (a *app) tokenBootstrap() *cobra.Command {
 	var output string
 	c := &cobra.Command{
 		Use:   "bootstrap",
-		Short: "Make a token for locus serve --bootstrap-token-file, without a server",
-		Long: "An orchestrator starts a new installation with it, as a secret file, and uses it to create the first token. It is\n" +
-			"valid for a day from the first start on, and only until there is another token.",
+		Short: "Create a bootstrap token for locus serve --bootstrap-token-file",
+		Long: "For orchestrators: start a new installation with the token as a secret file, and use it to create the first token. It\n" +
+			"is valid for a day from the first start, and only until there is another token.",
 		Example: "  locus token bootstrap --output boot.token\n  locus token bootstrap --json | jq -r .secret",
 		Args:    arguments(),
 		RunE: func(*cobra.Command, []string) (err error) {
@@ -124,7 +124,7 @@ func (a *app) tokenBootstrap() *cobra.Command {
 			return err
 		},
 	}
-	c.Flags().StringVarP(&output, "output", "o", "", "new file for the token, which only its owner can read; by default the token is printed")
+	c.Flags().StringVarP(&output, "output", "o", "", "new file for the token, readable by its owner only; by default the token is printed")
 	return c
 }
 
@@ -241,10 +241,10 @@ func (a *app) tokenList() *cobra.Command {
 func (a *app) tokenRevoke() *cobra.Command {
 	var all, yes bool
 	c := a.connection(&cobra.Command{
-		Use: "revoke NAME | --all", Short: "Revoke all tokens of a name; they end within a second in every process",
-		Long: "The last token of an administrator is revoked with --data or --map only. Afterwards the server still needs a token.\n" +
-			"--all, with --data or --map too, revokes every token and ends every session: a restored backup has those that were\n" +
-			"revoked since.",
+		Use: "revoke NAME | --all", Short: "Revoke all tokens of a name, within a second in every process",
+		Long: "The last administrator's token can only be revoked with --data or --map. The server requires tokens even without one.\n" +
+			"--all revokes every token and ends every session, with --data or --map only. Use it on a restored backup, in which\n" +
+			"tokens that were revoked since are valid again.",
 		Example: "  locus token revoke crm-import --url https://locus.example\n  locus token revoke --all --data ./restored",
 		Args: func(c *cobra.Command, args []string) error {
 			if all {

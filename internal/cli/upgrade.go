@@ -16,9 +16,9 @@ const upgradePath = "/v1/upgrade"
 func (a *app) upgradeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "upgrade",
-		Short: "Resolve the records again by a newer version of the matcher",
-		Long: "A new release of Locus may find other matches. Data of an older one can be read with it, but not written until its\n" +
-			"records are resolved again: in place, and every id stays or leads to the entity that it was merged into.",
+		Short: "Upgrade the entities to a newer version of the matcher",
+		Long: "A new release of Locus may match differently. It opens data of an older release read-only until all records are resolved\n" +
+			"again, in place. Every id stays, or redirects to the entity that it was merged into.",
 		Example: "  locus upgrade plan\n" +
 			"  locus upgrade run --yes",
 	}
@@ -74,9 +74,9 @@ func (a *app) upgradeRun() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run",
 		Short: "Resolve all records by this version of the matcher, while reads continue",
-		Long: "Servers with the older version are refused from the beginning. Records that are put are durable at once and resolved\n" +
-			"when the blocking keys of all records are posted. The upgrade can be interrupted at any point: the servers continue\n" +
-			"it, and so does the same command.",
+		Long: "Servers of the older version are refused from the start. Records that are put meantime are durable at once, and\n" +
+			"resolved once the blocking keys of all records are written. The upgrade can be interrupted at any point; the servers\n" +
+			"continue it, or repeat the command.",
 		Example: "  locus upgrade run\n" +
 			"  locus upgrade run --yes --json",
 		Args: arguments(),

@@ -15,8 +15,8 @@ func (a *app) vacuumCommand() *cobra.Command {
 	return a.connection(&cobra.Command{
 		Use:   "vacuum",
 		Short: "Remove the content of erased records from the database files",
-		Long: "Trims the change logs of erased records and rewrites the database of one cell after the other. Writers of that cell\n" +
-			"wait. The command can be interrupted at any point and repeated.",
+		Long: "Trims the change logs of erased records and rewrites one database after the other. Writers of a cell wait while it is\n" +
+			"rewritten. The command can be interrupted at any point and repeated.",
 		Example: "  locus vacuum\n  locus vacuum --url http://127.0.0.1:7070 --json",
 		Args:    arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -36,7 +36,7 @@ func (a *app) vacuumCommand() *cobra.Command {
 				return err
 			}
 			if all.Behind > 0 {
-				return a.summary(result, "done, except %s, whose changes a rollup has yet to read: run vacuum again later", plural(all.Behind, "cell"))
+				return a.summary(result, "done, except %s, whose changes a rollup has not read yet: run vacuum again later", plural(all.Behind, "cell"))
 			}
 			return a.summary(result, "done: %s", plural(all.Cells, "cell"))
 		},

@@ -18,7 +18,7 @@ const defaultData = "./locus-data"
 // connection adds the flags that locate the data.
 func (a *app) connection(c *cobra.Command) *cobra.Command {
 	c.Flags().StringVar(&a.url, "url", "", "URL of a server, such as http://127.0.0.1:7070")
-	c.Flags().StringVar(&a.tokenFile, "token-file", "", "file with the token for the server; LOCUS_TOKEN has the token itself")
+	c.Flags().StringVar(&a.tokenFile, "token-file", "", "file with the token for the server; or set LOCUS_TOKEN to the token")
 	variables(c.Flags(), "url", "token-file")
 	a.installation(c)
 	return c
@@ -26,15 +26,15 @@ func (a *app) connection(c *cobra.Command) *cobra.Command {
 
 // installation adds the flags for data that this command opens itself.
 func (a *app) installation(c *cobra.Command) {
-	c.Flags().StringVar(&a.data, "data", defaultData, "data directory, opened by the command itself if there is no --url")
+	c.Flags().StringVar(&a.data, "data", defaultData, "data directory, opened directly unless --url is given")
 	a.noticeFlag(c)
-	c.Flags().Var((*mongoFlag)(&a.mongodb), "mongodb", "MongoDB database of the installation's counters and groups of rollups, such as mongodb://db1,db2/locus")
+	c.Flags().Var((*mongoFlag)(&a.mongodb), "mongodb", "MongoDB database with counters and groups of rollups, such as mongodb://db1,db2/locus")
 	c.Flags().BoolVar(&a.unsafe, "unsafe-durability", false, "accept a database whose settings may lose acknowledged writes")
 	_ = c.Flags().MarkHidden("unsafe-durability")
 	if c.Flags().Lookup("map") == nil {
-		c.Flags().Var(&mapFlag{urls: &a.cellMap}, "map", "databases of a shared installation, the one with the cell map first, such as postgres://db1/locus; separated by commas")
+		c.Flags().Var(&mapFlag{urls: &a.cellMap}, "map", "databases of a shared installation, separated by commas, such as postgres://db1/locus; the one with the cell map first")
 	}
-	c.Flags().StringVar(&a.config, "config", "", "configuration file of the installation and its server: locus config example")
+	c.Flags().StringVar(&a.config, "config", "", "configuration file; locus config example writes one")
 	variables(c.Flags(), "data", "mongodb", "unsafe-durability", "map", "config")
 }
 
@@ -158,7 +158,7 @@ func (a *app) locate(c *cobra.Command) (where, error) {
 	case a.notice < 0:
 		return where{}, usage("leave it out", "--notice %v: it cannot be below 0", a.notice)
 	case len(given) > 1:
-		return where{}, usage("give one of them", "%s are given: --url is for a server, --data for a directory, --map for a shared installation; give one", strings.Join(given, " and "))
+		return where{}, usage("give one of them", "%s: give only one: --url is for a server, --data for a directory, --map for a shared installation", strings.Join(given, " and "))
 	case len(given) == 0 && a.url != "" || flags.Changed("url"):
 		return where{server: a.url}, nil
 	case len(given) == 0 && mapped != "" && a.env["LOCUS_DATA"] != "":

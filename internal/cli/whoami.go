@@ -16,7 +16,7 @@ import (
 func (a *app) whoamiCommand() *cobra.Command {
 	return a.connection(&cobra.Command{
 		Use:     "whoami",
-		Short:   "Print whose token is used, and what it may do",
+		Short:   "Show the principal of the current token, and its permissions",
 		Example: "  locus whoami\n  locus whoami --json | jq -r .name",
 		Args:    arguments(),
 		RunE: a.connected(func(c *cobra.Command, cl *client, _ []string) error {

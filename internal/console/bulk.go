@@ -76,10 +76,10 @@ type bulkPage struct {
 
 // does says what an effect is.
 func does(e *decisions.Effect) string {
-	merged, split := entitiesText(e.Merged)+" would become parts of larger ones", entitiesText(e.Split)+" would be divided"
+	merged, split := entitiesText(e.Merged)+" would be merged", entitiesText(e.Split)+" would be split"
 	switch {
 	case e.Merged == 0 && e.Split == 0:
-		return "No entity changes: what is apart stays apart."
+		return "No entity changes: the pairs stay separate."
 	case e.Split == 0:
 		return merged + "."
 	case e.Merged == 0:

@@ -112,10 +112,10 @@ func TestEntity_ShowsWhichRecordsSaySo(t *testing.T) {
 	t.Parallel()
 	rows := table(t, render(t, renderEntity(pizza(t))), "view")
 	for attribute, want := range map[string]string{
-		"name":     "Joes Pizza from record 1 pos 3 web also Joe's from record 2 web Leads because it weighs 2, the next one 0.50.",
+		"name":     "Joes Pizza from record 1 pos 3 web also Joe's from record 2 web Leads because its weight is 2, that of the next one 0.50.",
 		"phones":   "(415) 555-2300 from record 1 pos 2 web 415 555 2301 from record 2 web",
 		"address":  "1000 Market Street from record 1 pos 2 web",
-		"postcode": "94103 from record 1 pos also 94102 from record 2 web Leads because it comes with the rest of the address, from the record whose address weighs most.",
+		"postcode": "94103 from record 1 pos also 94102 from record 2 web Leads because it belongs to the address with the most weight.",
 	} {
 		if got := find(t, rows, attribute); got != want {
 			t.Errorf("%s: %q, want %q", attribute, got, want)

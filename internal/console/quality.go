@@ -44,10 +44,10 @@ func (c *Console) Quality(w io.Writer, q Quality) error {
 	for _, k := range q.Estimate.Kinds {
 		if k.Pairs > 0 {
 			p.Estimates = []estimated{
-				{"Precision", "of the pairs of records within entities, the share that are the same thing", k.Precision.Value, k.Precision.Low, k.Precision.High},
-				{"Recall", "of the pairs that are the same thing, the share that are within entities", k.Recall.Value, k.Recall.Low, k.Recall.High},
+				{"Precision", "share of the pairs within entities that are the same thing", k.Precision.Value, k.Precision.Low, k.Precision.High},
+				{"Recall", "share of the pairs that are the same thing that are within one entity", k.Recall.Value, k.Recall.Low, k.Recall.High},
 			}
-			p.Answered = fmt.Sprintf("%s, %s by people; %s drawn by chance", counted(int64(k.Pairs), "compared pair"), count(int64(k.Decided))+" decided", count(int64(k.Drawn)))
+			p.Answered = fmt.Sprintf("%s, %s by people; %s of randomly drawn pairs", counted(int64(k.Pairs), "compared pair"), count(int64(k.Decided))+" decided", count(int64(k.Drawn)))
 			p.Undrawn = k.Drawn == 0
 		}
 	}

@@ -49,11 +49,11 @@ func wonBecause(a entity.MergedAttribute, many bool, supports []entity.Support) 
 	case many || len(a.Values) == 1 || len(supports) != len(a.Values): // nothing competes with it, or it is not known
 		return ""
 	case supports[0].Led:
-		return "it comes with the rest of the address, from the record whose address weighs most"
+		return "it belongs to the address with the most weight"
 	case supports[0].Weight > supports[1].Weight:
-		return fmt.Sprintf("it weighs %s, the next one %s", heft(supports[0].Weight), heft(supports[1].Weight))
+		return fmt.Sprintf("its weight is %s, that of the next one %s", heft(supports[0].Weight), heft(supports[1].Weight))
 	default:
-		return "it weighs as much as the next one; a hash decides"
+		return "it has the same weight as the next one; a hash decides"
 	}
 }
 

@@ -83,11 +83,11 @@ func assignedField(f *decisions.Filter, all []decisions.ReviewPair) *filterField
 		chosen := value == f.Assigned || value == decisions.Open && f.Assigned == ""
 		field.Choices = append(field.Choices, choice{value, fmt.Sprintf("%s (%s)", text, count(int64(of(value)))), chosen})
 	}
-	add(decisions.Open, "to me or to no person")
+	add(decisions.Open, "to me or nobody")
 	if f.Person != "" {
 		add(decisions.ToMe, "to me")
 	}
-	add(decisions.ToNone, "to no person")
+	add(decisions.ToNone, "to nobody")
 	if _, word := map[string]bool{"": true, decisions.Open: true, decisions.ToMe: true, decisions.ToNone: true, decisions.ToAll: true}[f.Assigned]; !word {
 		counts[f.Assigned] += 0
 	}
@@ -102,7 +102,7 @@ func assignedField(f *decisions.Filter, all []decisions.ReviewPair) *filterField
 func orderField(chosen decisions.Order) filterField {
 	f := filterField{Name: "order", Label: "Order"}
 	for _, o := range append(decisions.Orders(), decisions.Second) {
-		name := map[decisions.Order]string{decisions.Best: "best first", decisions.Teaches: "what teaches most first", decisions.Chance: "by chance, to estimate the quality", decisions.Second: "answered by others, for a second opinion"}[o]
+		name := map[decisions.Order]string{decisions.Best: "best first", decisions.Teaches: "most informative first", decisions.Chance: "random, to estimate the quality", decisions.Second: "answered by others, for a second opinion"}[o]
 		f.Choices = append(f.Choices, choice{string(o), name, o == cmp.Or(chosen, decisions.Best)})
 	}
 	return f

@@ -92,9 +92,9 @@ type ringPage struct {
 // legend explains the picture to first-time viewers.
 var legend = []string{
 	"A key has a position on the ring: the first 32 bits of its hash.",
-	"Each band is a generation of cells. Growth adds a band outside; records stay in their cells.",
-	"New keys go to the newest band; older ones are sealed. A look-up starts at the newest band and goes inwards; filters rule out most cells without a read.",
-	"A puid or an entity id needs no look-up: its cell is computed from it.",
+	"Each ring is a generation of cells. Growth adds a ring outside; records stay in their cells.",
+	"New keys go to the outermost ring; the others are sealed. A look-up starts there and continues inwards; filters rule out most cells without a read.",
+	"The cell of a puid or an entity id is computed, without a look-up.",
 }
 
 // fact is a value with its name.

@@ -261,8 +261,8 @@ func TestRing_TheWayOfAPuid(t *testing.T) {
 	lo, hi := m.PuidRange(cell.ID{Gen: 1, Index: 5})
 	for puid, want := range map[int64][]string{
 		lo + 7:         {"Range The upper half of the puid, counted from the lowest puid, is the number of its range: 2,684,354,561.", "Start The nearest start of a segment at or before it is range 2,684,354,560: segment 10 of the finest generation.", "1 g1-5 computed Its range lies 1 behind the start of the cell: generation 1.", "Used 1,000 of 4,294,967,295 in"},
-		hi + 2<<32:     {"Range", "Start", "No cell Its range lies 3 behind a start, and there are 3 generations."},
-		hi + 1<<40:     {"Range", "Start", "No cell Its range lies 257 behind a start, and there are 3 generations."},
+		hi + 2<<32:     {"Range", "Start", "No cell Its range is 3 after a start, but there are only 3 generations."},
+		hi + 1<<40:     {"Range", "Start", "No cell Its range is 257 after a start, but there are only 3 generations."},
 		lo - 1<<32 + 1: {"Range", "Start", "No cell Its range would be of generation 0, which has no cell that starts there."},
 	} {
 		route, err := cell.NewRouter(m).ExplainPuid(puid)
@@ -290,7 +290,7 @@ func TestRing_TheWayOfAnEntityID(t *testing.T) {
 		want []string
 	}{
 		{"80e51ef9-7a7f-bd53-7a50-01a1f8660d00", []string{"Place The first 32 bits of the id, 0x80e51ef9, is 50.3 % of the ring.", "Time Its last 48 bits: 2026-11-20 10:00:00 UTC.", "1 g1-4 computed Generation 1 started at"}},
-		{"80e51ef9-7a7f-bd53-7a50-0fffffffffff", []string{"Place", "Time", "Nowhere yet It is dated beyond what the map speaks about"}},
+		{"80e51ef9-7a7f-bd53-7a50-0fffffffffff", []string{"Place", "Time", "Nowhere yet Its time is after the end of the map"}},
 	} {
 		route, _ := cell.NewRouter(m).ExplainEntity(parseID(t, c.id))
 		steps, _ := waysOf(t, m, &explain.Route{Address: c.id, ID: &route})

@@ -4,7 +4,7 @@
 //
 //	alarm: kitchen       line 2, hour: want a whole number, not "seven"
 //	hour: seven          line 3, wakse: no such word: there are alarm, hour and wakes; did you mean "wakes"?
-//	wakse: all           line 4, hour: stands here twice, first in line 2: leave one of the two
+//	wakse: all           line 4, hour: is given twice, first in line 2: remove one of the two
 //	hour: 8
 //
 // A decoder into structs stops at the first error and reports it in terms of Go types. The author of a definition

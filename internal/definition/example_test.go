@@ -38,5 +38,5 @@ func Example() {
 	// kitchen 0 []
 	// line 2, hour: want a whole number, not "seven"
 	// line 3, wakse: no such word: there are alarm, hour and wakes; did you mean "wakes"?
-	// line 4, hour: stands here twice, first in line 2: leave one of the two
+	// line 4, hour: is given twice, first in line 2: remove one of the two
 }

@@ -168,7 +168,7 @@ func (v Value) Fields(words string, each func(name string, v Value) bool) {
 			v.r.note(key.Line, at, "want the name of a field, not %s", what(key))
 			continue
 		case line > 0:
-			v.r.note(key.Line, value.pointer, "stands here twice, first in line %d: leave one of the two", line)
+			v.r.note(key.Line, value.pointer, "is given twice, first in line %d: remove one of the two", line)
 			continue
 		}
 		first[key.Value], v.r.lines[value.pointer], v.r.columns[value.pointer] = key.Line, key.Line, key.Column

@@ -36,7 +36,7 @@ func (e *Engine) AttachDocuments(ctx context.Context) error {
 	case errors.Is(err, ErrDocuments):
 		return err
 	case err != nil:
-		return fmt.Errorf("which database of documents the installation has: %w", err)
+		return fmt.Errorf("read the identity of the MongoDB database: %w", err)
 	case e.ReadOnly && stored == "":
 		return nil
 	case given == stored:
@@ -114,7 +114,7 @@ func (e *Engine) copyDocuments(ctx context.Context, given string) {
 	ids := e.Map().Cells()
 	Parallel(len(ids), func(i int) {
 		if _, err := e.documentsOf(ctx, ids[i], given); err != nil {
-			e.Logger.Debug("a cell is not told of the database of documents", "cell", ids[i], "err", err)
+			e.Logger.Debug("noting the MongoDB database in a cell failed", "cell", ids[i], "err", err)
 		}
 	})
 }

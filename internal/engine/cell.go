@@ -120,7 +120,7 @@ func Locate[A any](ctx context.Context, e *Engine, address A, at func(*cell.Map,
 		id, err = at(e.Map(), address)
 	}
 	if sure && errors.Is(err, cell.ErrStaleMap) {
-		err = fmt.Errorf("%w: its date lies beyond every cell map", entity.ErrNotFound)
+		err = fmt.Errorf("%w: its time is after the end of every cell map", entity.ErrNotFound)
 	}
 	return id, err
 }

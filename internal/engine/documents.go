@@ -32,4 +32,4 @@ type Documents interface {
 
 // ErrDocuments means that an installation was opened without its document database, with a different one, or with one
 // that belongs to another installation.
-var ErrDocuments = problem.Class(problem.ErrUnavailable, "locus: not the installation's database of documents")
+var ErrDocuments = problem.Class(problem.ErrUnavailable, "locus: MongoDB database mismatch")

@@ -91,10 +91,10 @@ func (k *Maintainer) Tick(ctx context.Context) {
 		k.tidy(ctx)
 	}
 	if err != nil && !k.failed && ctx.Err() == nil {
-		e.Logger.Warn("the cell map cannot be kept up to date", "epoch", e.Map().Epoch(), "until", e.Map().Until(), "err", err)
+		e.Logger.Warn("cell map refresh failed", "epoch", e.Map().Epoch(), "until", e.Map().Until(), "err", err)
 	}
 	if err == nil && k.failed {
-		e.Logger.Info("the cell map is up to date again", "epoch", e.Map().Epoch())
+		e.Logger.Info("cell map refresh recovered", "epoch", e.Map().Epoch())
 	}
 	k.failed = err != nil
 }
@@ -133,15 +133,15 @@ func (k *Maintainer) settle(ctx context.Context) {
 				return nil
 			}
 			left++
-			e.Logger.Warn("a cell came back without something, which cannot be made from what is there",
+			e.Logger.Warn("restored cell lacks rows that cannot be recomputed",
 				"cell", d.Cell, "what", d.What, "stored", d.Stored, "want", d.Want, "try", d.Advice)
 			return nil
 		})
 		switch {
 		case err == nil:
-			e.Logger.Info("what cells lost that came back is made good", "repaired", repaired, "left", left)
+			e.Logger.Info("restored cells repaired", "repaired", repaired, "left", left)
 		case ctx.Err() == nil:
-			e.Logger.Warn("what cells lost that came back is not made good yet", "repaired", repaired, "err", err)
+			e.Logger.Warn("repair of restored cells incomplete, retrying", "repaired", repaired, "err", err)
 			Sleep(ctx, settlePause, nil)
 		}
 	})
@@ -160,7 +160,7 @@ func (k *Maintainer) tidy(ctx context.Context) {
 		defer k.tidying.Store(false)
 		at, _, err := k.engine.Cells.Tidy(ctx, id, k.pulses[id])
 		if err != nil && ctx.Err() == nil {
-			k.engine.Logger.Debug("a cell cannot be tidied", "cell", id, "err", err)
+			k.engine.Logger.Debug("cell maintenance failed", "cell", id, "err", err)
 		}
 		k.pulses[id] = at
 	})
@@ -186,7 +186,7 @@ func (k *Maintainer) reload(ctx context.Context) {
 	k.done.Go(func() {
 		defer k.reading.Store(false)
 		if err := k.engine.Resolver.Reload(ctx); err != nil && ctx.Err() == nil {
-			k.engine.Logger.Debug("the rules cannot be read", "err", err)
+			k.engine.Logger.Debug("rules unreadable", "err", err)
 		}
 	})
 }
@@ -211,9 +211,9 @@ func (k *Maintainer) resume(ctx context.Context) {
 		err := e.Resolver.Resume(ctx, nil)
 		switch {
 		case err == nil:
-			e.Logger.Info("records are resolved again", "kind", change.Kind, "upgraded_from", change.From, "ms", e.Now().Sub(begun).Milliseconds())
+			e.Logger.Info("migration finished", "kind", change.Kind, "upgraded_from", change.From, "ms", e.Now().Sub(begun).Milliseconds())
 		case ctx.Err() == nil:
-			e.Logger.Warn("resolving records again waits", "kind", change.Kind, "upgraded_from", change.From, "err", err)
+			e.Logger.Warn("migration delayed", "kind", change.Kind, "upgraded_from", change.From, "err", err)
 		}
 	})
 }

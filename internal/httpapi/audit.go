@@ -98,7 +98,7 @@ func (s *Server) auditFilter(c *call) (func(*audit.Entry) bool, error) {
 	if text := c.query["record"]; text != "" {
 		ref, err := records.ParseRef(text)
 		if err != nil {
-			return nil, fault(CodeInvalid, pointerTo("record"), "%.80q is no SOURCE:KEY", text)
+			return nil, fault(CodeInvalid, pointerTo("record"), "%.80q is not SOURCE:KEY", text)
 		}
 		if target, err = s.svc.Audit().RecordTarget(c, ref.Source, ref.Key); err != nil {
 			return nil, err

@@ -14,23 +14,23 @@ import (
 
 // BackupMark is the note that a backup was made.
 type BackupMark struct {
-	Name   string        `json:"name,omitempty" doc:"What made it, or its name there; left out for one of GET /v1/backup"`
-	At     string        `json:"at,omitempty" doc:"RFC 3339: the moment that it is of. Left out if none was noted"`
-	Points []BackupPoint `json:"points,omitempty" doc:"Of each server: the moment that it can be recovered to, if the servers were marked"`
+	Name   string        `json:"name,omitempty" doc:"Name of the backup; left out for one of GET /v1/backup"`
+	At     string        `json:"at,omitempty" doc:"RFC 3339: its time. Left out if none was noted"`
+	Points []BackupPoint `json:"points,omitempty" doc:"The recovery point of each server, if the servers were marked"`
 }
 
 // BackupPoint is a moment that a database server can be recovered to.
 type BackupPoint struct {
 	Server  string `json:"server"`
-	Name    string `json:"name,omitempty" doc:"The restore point to recover to; left out if the server makes none"`
-	At      string `json:"at" doc:"RFC 3339, by the server's clock: the time to recover to, if it makes none"`
-	Refused string `json:"refused,omitempty" doc:"Why it makes none"`
+	Name    string `json:"name,omitempty" doc:"The restore point to recover to; left out if the server creates none"`
+	At      string `json:"at" doc:"RFC 3339, by the server's clock: the time to recover to, if it creates none"`
+	Refused string `json:"refused,omitempty" doc:"Why the server creates none"`
 }
 
 // BackupMarkRequest is the body of POST /v1/backup/mark.
 type BackupMarkRequest struct {
-	Name string    `json:"name,omitempty" doc:"What made the backup, or its name there; at most 100 bytes. On PostgreSQL, and without a time, each server gets a restore point of that name, all of one moment; then at most 63 bytes"`
-	At   time.Time `json:"at,omitzero" doc:"RFC 3339: the moment that the backup is of; defaults to now"`
+	Name string    `json:"name,omitempty" doc:"Name of the backup, at most 100 bytes. On PostgreSQL, and without a time, each server gets a restore point of that name, all of one moment; then at most 63 bytes"`
+	At   time.Time `json:"at,omitzero" doc:"RFC 3339: time of the backup; now by default"`
 }
 
 // markBackup notes a backup that something else has made, or marks the servers.

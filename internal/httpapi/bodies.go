@@ -31,7 +31,7 @@ type body struct {
 	stop   func() // aborts the reading; nil once called
 }
 
-var errSlowBody = fault(CodeOverloaded, "", "the body arrived so slowly that its memory was given to other requests: send it again")
+var errSlowBody = fault(CodeOverloaded, "", "the body arrived too slowly and was dropped: send the request again")
 
 // read reads the whole body of a request of a client. The memory is reserved until free is called, which is never nil.
 func (b *bodies) read(w http.ResponseWriter, r *http.Request, client string) (data []byte, free func(), err error) {

@@ -21,7 +21,7 @@ type PreviewRequest struct {
 // BulkRequest is the body of POST /v1/decisions/bulk.
 type BulkRequest struct {
 	PreviewRequest
-	Stamp  string `json:"stamp,omitempty" doc:"That of the preview; required with a filter. If other pairs are chosen by now, nothing is decided"`
+	Stamp  string `json:"stamp,omitempty" doc:"That of the preview; required with a filter. If other pairs are selected by now, nothing is decided"`
 	Author string `json:"author,omitempty" doc:"Author of the decisions, at most 255 bytes"`
 	Reason string `json:"reason,omitempty" doc:"Reason, at most 1024 bytes"`
 }
@@ -41,7 +41,7 @@ type UndoRequest struct {
 // AssignRequest is the body of POST /v1/review/assign.
 type AssignRequest struct {
 	To     string             `json:"to,omitempty" doc:"Name of a person as decisions have it; empty to release the pairs"`
-	Days   int                `json:"days,omitempty" minimum:"1" maximum:"90" doc:"For how many days; 7 by default"`
+	Days   int                `json:"days,omitempty" minimum:"1" maximum:"90" doc:"Number of days; 7 by default"`
 	Filter *decisions.Filter  `json:"filter,omitempty" doc:"Pairs of the head of the review queue; all of it without filter and pairs"`
 	Pairs  []decisions.Chosen `json:"pairs,omitempty" maxItems:"1000" doc:"These pairs, instead of a filter"`
 }
@@ -119,7 +119,7 @@ func selection(c *call, fields map[string]strictjson.Value) (*decisions.Selectio
 func ownFilter(c *call, f *decisions.Filter, kinds *[]string) error {
 	who := access.From(c)
 	if f.Attribute != "" && who.Restriction.Hides(f.Attribute) {
-		return fault(CodeForbidden, "/filter/attribute", "the token may not see %.64q, and so not select by it", f.Attribute)
+		return fault(CodeForbidden, "/filter/attribute", "the token may not see %.64q, so it cannot select by it", f.Attribute)
 	}
 	*kinds = who.Restriction.Kinds
 	if who.Named() {

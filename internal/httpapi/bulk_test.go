@@ -30,7 +30,7 @@ func TestBulk_Pages(t *testing.T) {
 	f.says(one, `<b id="chosen">1 pair</b>`, "No entity changes", mark)
 	f.says(f.get("/review/bulk?verdict=same&pair=nonsense").page(200), "names no pair")
 	all := f.get("/review/bulk?verdict=same&source=web").page(200)
-	f.says(all, `<b id="chosen">3 pairs</b>`, "6 entities would become parts of larger ones", `<b id="largest">2 records</b>`)
+	f.says(all, `<b id="chosen">3 pairs</b>`, "6 entities would be merged", `<b id="largest">2 records</b>`)
 	stamp := tag.FindStringSubmatch(all)[2]
 
 	to := f.submit("/review/bulk", ofPage, "verdict", "same", "source", "web", "stamp", stamp, "reason", "one sign").leads()

@@ -100,7 +100,7 @@ func (p *site) assignForm(c *call, fields values) (string, error) {
 	}
 	days, err := strconv.Atoi(cmp.Or(fields["days"], "7"))
 	if err != nil || days < 1 {
-		return "", fault(CodeInvalid, "/days", "the number of days is not a whole number from 1")
+		return "", fault(CodeInvalid, "/days", "the number of days must be a whole number from 1")
 	}
 	to := strings.TrimSpace(fields["to"])
 	made, err := p.assignBy(c, chosen, to, fields["author"], days)

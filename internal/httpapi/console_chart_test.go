@@ -51,7 +51,7 @@ func TestConsole_Chart(t *testing.T) {
 	day := []string{"name", "page", "from", yesterday.Format(time.DateOnly), "to", today.Format(time.DateOnly), "step", "hour"}
 	page := f.get(chartOf("", append(day, "with", "<b>", "before", "1")...)).page(200)
 	f.says(page, "<bdi>page</bdi>: <b>32 hits</b>", "<bdi>&lt;b&gt;</bdi>: <b>5 hits</b>; <bdi>page</bdi> has &#43;540.0 %", "<bdi>the period before</bdi>: <b>10 hits</b>; <bdi>page</bdi> has &#43;220.0 %",
-		"<td>32</td><td>5</td><td>10</td>", "locus metric plot --from "+yesterday.Format(time.DateOnly)+" --to "+today.Format(time.DateOnly)+" --step hour -- page &#39;&lt;b&gt;&#39;", "Zoom in", "CSV of what is drawn")
+		"<td>32</td><td>5</td><td>10</td>", "locus metric plot --from "+yesterday.Format(time.DateOnly)+" --to "+today.Format(time.DateOnly)+" --step hour -- page &#39;&lt;b&gt;&#39;", "Zoom in", "CSV of this chart")
 	for _, link := range []string{"/csv", "/picture"} {
 		_, after, _ := strings.Cut(page, `"/counters/chart`+link+"?")
 		address, _, _ := strings.Cut(after, `"`)

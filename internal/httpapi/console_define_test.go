@@ -19,12 +19,12 @@ func TestConsole_DefinesRollups(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
 	send := func(fields ...string) answer { return f.submit("/define", ofPage, fields...) }
-	f.says(f.get("/define").page(200), "Define a rollup", "group: category", "Show what it counts")
+	f.says(f.get("/define").page(200), "Define a rollup", "group: category", "Preview</button>")
 	f.says(f.get("/rollups").page(200), `href="/define"`)
 
 	text := "rollup: shops\r\nkind: place\r\ngroup: category\r\ndimension: city\r\n"
 	read := send("do", "read", "definition", text).page(200)
-	f.says(read, "What it counts", "<code>category</code>, divided by <code>city</code>", "It is new", "Define the rollup")
+	f.says(read, "Preview <small>", "<code>category</code>, divided by <code>city</code>", "It is new", "Define the rollup")
 	if _, err := f.svc.Rollups().Get(f.Context(), "shops"); !errors.Is(err, rollup.ErrNotFound) {
 		t.Fatalf("looking at it has defined it: %v", err)
 	}
@@ -39,7 +39,7 @@ func TestConsole_DefinesRollups(t *testing.T) {
 	f.says(f.get("/define?rollup=shops").page(200), "Change shops", "dimension: city", "Drop the rollup")
 	f.says(send("do", "read", "rollup", "shops", "definition", text).page(200), "nothing would change")
 	changed := strings.Replace(text, "dimension: city", "dimension: region", 1)
-	f.says(send("do", "read", "rollup", "shops", "definition", changed).page(200), "takes its place when every cell has it", "Change the rollup")
+	f.says(send("do", "read", "rollup", "shops", "definition", changed).page(200), "replaces it when every cell has it", "Change the rollup")
 	f.says(send("do", "define", "rollup", "shops", "definition", strings.Replace(changed, "shops", "others", 1)).page(200), "problem")
 	if to := send("do", "define", "rollup", "shops", "definition", changed).leads(); to != "/rollups/shops" {
 		t.Fatalf("a change leads to %s", to)

@@ -140,7 +140,7 @@ func fromPage(r *http.Request) error {
 			return nil
 		}
 	}
-	return fault(CodeForbidden, "", "forms are accepted only from pages of this server, and the browser does not confirm that: use the command or /v1 instead")
+	return fault(CodeForbidden, "", "forms are accepted only from pages of this server, which the browser does not confirm: use the command or /v1 instead")
 }
 
 // back returns where a form leads, with values added to the query: the page named by the form, if it is an allowed one.

@@ -100,7 +100,7 @@ func (p *site) tried(c *call, schema *match.Schema, text string) (match.Attribut
 		name, value, found := strings.Cut(line, ":")
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 		if _, declared := schema.Attribute(name); !found || !declared {
-			return nil, fault(CodeInvalid, "", "%.80q is no line like \"name: Joe's Pizza\" with an attribute of the kind", line)
+			return nil, fault(CodeInvalid, "", "%.80q is not a line like \"name: Joe's Pizza\" with an attribute of the kind", line)
 		}
 		a[name] = append(a[name], value)
 	}

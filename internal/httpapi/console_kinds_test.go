@@ -32,7 +32,7 @@ func TestKinds_Pages(t *testing.T) {
 	f.says(try("name: Brass Heron Antiques\nphones: 212-555-0101", "a:oak"), "outcome: same", "Brass Heron Antiques")
 	f.says(try("a:oak", "b:mill"), "outcome: possible")
 	f.says(try("a:none", "b:mill"), "neither the address of a record")
-	f.says(try("name: x\nbeak: y", "b:mill"), "no line like")
+	f.says(try("name: x\nbeak: y", "b:mill"), "not a line like")
 	f.says(try("name: x", ""), "give both records")
 	if page := f.get("/kinds/try?kind=place").page(http.StatusOK); strings.Contains(page, "problem") || strings.Contains(page, "What was compared") {
 		t.Error("nothing was asked, and is answered")

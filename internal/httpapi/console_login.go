@@ -12,7 +12,7 @@ import (
 	"github.com/locus-db/locus/tokens"
 )
 
-var errClearText = fault(CodeForbidden, "", "signing in over this connection would show the token to others on the way: use https://")
+var errClearText = fault(CodeForbidden, "", "signing in over this connection would expose the token: use https://")
 
 // loginPage asks for a token, unless the browser needs none or has a session already.
 func (p *site) loginPage(c *call, body *bytes.Buffer) error {

@@ -89,7 +89,7 @@ func (p *site) own(ctx context.Context) (*counter.Series, error) {
 func (p *site) noMetric(c *call, name string) error {
 	if strings.HasPrefix(name, locus.OwnMetrics) {
 		return p.notice(c.w, c.r, http.StatusOK, console.Notice{
-			Title: "Nothing counted yet", Text: "Locus keeps metrics about itself from the first event of each on. There was none of this one.",
+			Title: "Nothing counted yet", Text: "Locus counts each of its own metrics from the first event on. There was none of this one yet.",
 			Asked: cut(name, counter.MaxMetric), Command: []string{"locus", "metric", "list", locus.OwnMetrics},
 		})
 	}

@@ -42,7 +42,7 @@ func (s *Server) profiled(c *call) (q decisions.ProfileQuery, err error) {
 	if text := c.query["threshold"]; text != "" {
 		bits, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(bits > 0 && bits <= 100) {
-			return q, fault(CodeInvalid, "?threshold", "%.40q is no threshold: give bits, above 0 and at most 100", text)
+			return q, fault(CodeInvalid, "?threshold", "%.40q is not a threshold: want bits, above 0 and at most 100", text)
 		}
 		q.Threshold = match.Weight(bits*100 + .5)
 	}
@@ -62,7 +62,7 @@ func (p *site) qualityPage(c *call, body *bytes.Buffer) error {
 		}
 	}
 	if len(names) == 0 {
-		return fault(CodeForbidden, "", "none of the kinds that you may see exists here")
+		return fault(CodeForbidden, "", "you may not see any kind of this installation")
 	}
 	shown := console.Quality{Kinds: names, Asked: c.query["threshold"]}
 	if shown.Kind = c.query["kind"]; shown.Kind == "" {

@@ -145,7 +145,7 @@ func (p *site) groups(c *call, shown *console.Rollup, q rollups.Query) {
 	case err == nil && mayRead(&access.From(c).Restriction, &answer.Definition) == nil:
 		shown.Answer = answer
 	case err == nil:
-		shown.Problem = "Another definition has taken its place."
+		shown.Problem = "It was replaced by another definition."
 	case errors.Is(err, rollup.ErrNotFound) && group != nil: // the group is empty
 	default:
 		shown.Problem = p.excuse(c, err)

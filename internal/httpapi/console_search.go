@@ -39,7 +39,7 @@ func (p *site) searchPage(c *call, body *bytes.Buffer) error {
 		return err
 	}
 	if len(kinds) == 0 {
-		return fault(CodeForbidden, "", "none of the kinds that you may see exists here")
+		return fault(CodeForbidden, "", "you may not see any kind of this installation")
 	}
 	shown := console.Search{
 		Name: c.query["q"], Attribute: c.query["attribute"], Value: c.query["value"],

@@ -114,7 +114,7 @@ func TestConsole_Ring(t *testing.T) {
 		"  pos:<b> ":              {"Route of <bdi>pos:&lt;b&gt;</bdi>", "The key is"},
 		"pos:none":                {"nothing is stored there", `class="ray"`},
 		put.PUID.String():         {"A puid", "generation 0"},
-		"-1":                      {"nothing is stored there", "locus route --explain -- -1", "behind a start"},
+		"-1":                      {"nothing is stored there", "locus route --explain -- -1", "after a start"},
 		put.Entity.String():       {"An entity id", `class="ray"`},
 		"nonsense":                {"Not an address", "an address is an entity id, a puid, or SOURCE:KEY", `id="g0-0"`},
 		":":                       {"Not an address", `id="g0-0"`},

@@ -120,7 +120,7 @@ func (s *Server) unseal(c *call, param string) ([]byte, error) {
 }
 
 func notOfList(param string) error {
-	return fault(CodeInvalid, "?"+param, "the cursor is not of this list with these filters: start again without it")
+	return fault(CodeInvalid, "?"+param, "the cursor belongs to another list or other filters: start again without it")
 }
 
 // unfiltered are the parameters that may change from page to page.

@@ -94,20 +94,20 @@ var codes = map[Code]struct {
 	CodeTimeout:     {http.StatusRequestTimeout, NotApplied, ""},
 	CodeConflict: {
 		http.StatusConflict, NotApplied,
-		"the cells are being changed concurrently: look at the cell map, then repeat the request",
+		"the cells are being changed concurrently: read the cell map, then repeat the request",
 	},
 	CodeLeaseLost: {
 		http.StatusConflict, NotApplied,
-		"another server has taken over this work: repeat the request",
+		"another server took over this work: repeat the request",
 	},
-	CodeErased: {http.StatusGone, NotApplied, "what had this address is deleted"},
+	CodeErased: {http.StatusGone, NotApplied, "the record or entity at this address was deleted"},
 	CodeTrimmed: {
 		http.StatusGone, NotApplied,
-		"the log no longer contains that position, or the position is of a history that a restored backup lacks: read the present state, then continue from the watermark of that response",
+		"the log no longer contains that position, or a restored backup lacks it: read the current state, then continue from the watermark of that response",
 	},
 	CodeTooOld: {
 		http.StatusGone, NotApplied,
-		"a hit may be at most 7 days late; repeats of older ones are refused, because their keys are no longer stored",
+		"a hit may be at most 7 days old: older ones cannot be deduplicated, because their keys are no longer stored",
 	},
 	CodeTooLarge:     {http.StatusRequestEntityTooLarge, NotApplied, ""},
 	CodeTargetLength: {http.StatusRequestURITooLong, NotApplied, ""},
@@ -117,7 +117,7 @@ var codes = map[Code]struct {
 	CodeInFuture:     {http.StatusUnprocessableEntity, NotApplied, ""},
 	CodeKeyReused: {
 		http.StatusUnprocessableEntity, NotApplied,
-		"the key, or the number of the producer, was used for another batch: use a new one for each batch",
+		"the idempotency key, or the number of the producer, was used for another batch: use a new one for each batch",
 	},
 	CodeRange: {
 		http.StatusUnprocessableEntity, NotApplied,
@@ -128,7 +128,7 @@ var codes = map[Code]struct {
 		http.StatusInternalServerError, Unknown,
 		"this is a bug in Locus: please report it with the request id",
 	},
-	CodeDamaged:     {http.StatusInternalServerError, NotApplied, "what is stored there is damaged: locus check reports all damage, and what can be repaired"},
+	CodeDamaged:     {http.StatusInternalServerError, NotApplied, "the stored data is damaged: locus check reports all damage, and what can be repaired"},
 	CodeRateLimited: {http.StatusTooManyRequests, NotApplied, ""},
 	CodeOverloaded: {
 		http.StatusServiceUnavailable, NotApplied,

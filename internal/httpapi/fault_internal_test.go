@@ -74,8 +74,8 @@ func TestRefuse_RollupsSpeakForThemselves(t *testing.T) {
 		err           error
 		detail, after string
 	}{
-		{fmt.Errorf("rollup x: %w: it is at 5, and the watermark asked for is 9", rollup.ErrBehind), "it is at 5, and the watermark asked for is 9", "1"},
-		{fmt.Errorf("rollup x: %w: ask how far it is", rollup.ErrBuilding), "ask how far it is", "1"},
+		{fmt.Errorf("rollup x: %w: it is at 5, the requested watermark at 9", rollup.ErrBehind), "it is at 5, the requested watermark at 9", "1"},
+		{fmt.Errorf("rollup x: %w: see its state", rollup.ErrBuilding), "see its state", "1"},
 		{fmt.Errorf("rollup x: group [\"Elm\"]: %w", rollup.ErrNotFound), "Elm", ""},
 		{fmt.Errorf("%w: %w: SELECT", cell.ErrUnavailable, rollup.ErrGone), "a cell is unavailable", ""},
 	} {

@@ -57,7 +57,7 @@ func TestP06_TwoGrowthsAtOnce(t *testing.T) {
 				switch {
 				case a.Code == http.StatusOK && last.Type == httpapi.LineResult:
 					done++
-				case last.Status == http.StatusConflict && last.Code == httpapi.CodeConflict && strings.Contains(last.Detail, "another growth has announced generation 1 of "):
+				case last.Status == http.StatusConflict && last.Code == httpapi.CodeConflict && strings.Contains(last.Detail, "another growth announced generation 1 of "):
 					refused++
 				default:
 					t.Errorf("%d: %s", a.Code, text)

@@ -88,7 +88,7 @@ func clean(p string) bool {
 // foreign name (DNS rebinding) must not learn anything.
 func (s *Server) guard(w http.ResponseWriter, r *http.Request, pattern string) error {
 	if !s.allowed(r) && !s.probes(pattern) {
-		return fault(CodeMisdirected, "", "this server does not serve the host %.60q: use the name or address that it listens at, or allow the name with locus serve --host", r.Host)
+		return fault(CodeMisdirected, "", "this server does not serve the host %.60q: use the name or address that it listens on, or allow the name with locus serve --host", r.Host)
 	}
 	if len(r.RequestURI) > maxTarget {
 		return fault(CodeTargetLength, "", "path and query have %d bytes: at most %d", len(r.RequestURI), maxTarget)
@@ -180,7 +180,7 @@ func (s *Server) tell(w http.ResponseWriter, r *http.Request, p *Problem) {
 		n := console.Notice{Title: http.StatusText(p.Status), Text: p.Detail, Asked: cut(r.URL.Path, 200)}
 		switch {
 		case p.Code == CodeNotFound:
-			n.Title, n.Text = "Nothing is here", "There is no page at this address."
+			n.Title, n.Text = "Page not found", "There is no page at this address."
 		case p.Status >= http.StatusInternalServerError:
 			n.Hint = "Request " + p.RequestID + "."
 		}

@@ -196,7 +196,7 @@ func (s *Server) buildTerms(c *call, progress func(any)) (any, error) {
 			err = table.UnmarshalBinary(encoded)
 		}
 		if err != nil {
-			return nil, fault(CodeInvalid, "/table", "it is no term-frequency table of this version, in base64")
+			return nil, fault(CodeInvalid, "/table", "it is not a term-frequency table of this version in base64")
 		}
 		return s.svc.Kinds().StoreTermFrequencies(c, v.Text(), table)
 	}

@@ -111,7 +111,7 @@ func (s *Server) redeem(c *call) (any, error) {
 		if err := s.wrongLogin(c.r); err != nil {
 			return nil, err
 		}
-		return nil, fault(CodeUnauthenticated, "", "the code is not valid: each works once, for two minutes, where it was asked for: run locus login again")
+		return nil, fault(CodeUnauthenticated, "", "the code is not valid: it works once, within two minutes, for the login that requested it: run locus login again")
 	} else if err != nil {
 		return nil, err
 	}

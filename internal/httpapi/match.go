@@ -23,7 +23,7 @@ type MatchRequest struct {
 
 // ProbeInput is a record to match that is not stored. All fields are optional.
 type ProbeInput struct {
-	Source     string     `json:"source,omitempty" doc:"Name of the source, on which it depends which identifiers are compared"`
+	Source     string     `json:"source,omitempty" doc:"Name of the source; it determines which identifiers are compared"`
 	Key        string     `json:"key,omitempty" doc:"Key of the record in its source; then put is about that record"`
 	Kind       string     `json:"kind,omitempty" doc:"Kind of the thing"`
 	ObservedAt string     `json:"observed_at,omitempty" format:"date-time" doc:"When the source observed these values; now by default"`

@@ -43,7 +43,7 @@ func narrowQuery(who *access.Restriction, q *entities.Query) error {
 	case q.Kind == "" && len(who.Kinds) == 1:
 		q.Kind = who.Kinds[0]
 	case q.Kind == "" && who.Kinds != nil:
-		return fault(CodeInvalid, "?kind", "the token sees some kinds only: name one of %q", who.Kinds)
+		return fault(CodeInvalid, "?kind", "the token may see some kinds only: name one of %q", who.Kinds)
 	case !who.Sees(q.Kind):
 		return errNoKind
 	}
@@ -63,7 +63,7 @@ func (s *Server) seen(c *call, addresses ...string) error {
 			continue
 		}
 		if reads := who.For(access.All(access.Read)); reads != nil && reads.Restriction.Sees(rec.Kind) {
-			return fault(CodeForbidden, "", "you may read what is of the kind %s, but not do this with it", rec.Kind)
+			return fault(CodeForbidden, "", "you may read things of kind %s, but not change them", rec.Kind)
 		}
 		return standard(CodeNotFound)
 	}
@@ -81,7 +81,7 @@ func unseen(c *call, err error) error {
 // mayDecide returns what forbids the principal a decision.
 func (s *Server) mayDecide(c *call, in *decisions.Input) error {
 	if who := &access.From(c).Restriction; in.Verdict == entity.VerdictValue && who.Hides(in.Attribute) {
-		return fault(CodeForbidden, "/attribute", "the token may not see %.64q, and so not choose its value", in.Attribute)
+		return fault(CodeForbidden, "/attribute", "the token may not see %.64q, so it cannot choose its value", in.Attribute)
 	}
 	return s.seen(c, slices.DeleteFunc([]string{in.A, in.B}, func(address string) bool { return address == "" })...)
 }
@@ -112,7 +112,7 @@ func (s *Server) mayTry(c *call, probe *entities.Probe, put bool) *Fault {
 	case schema == nil || !who.Sees(schema.Kind):
 		return fault(CodeInvalid, "/kind", "%s", errNoKind.Detail)
 	case put && who.Kinds != nil && probe.Ref.Key != "":
-		return fault(CodeForbidden, "/key", "the token sees some kinds only, and so not what a put of a key would do: leave the key out")
+		return fault(CodeForbidden, "/key", "the token may see some kinds only, so it cannot ask what a put of a key would do: leave the key out")
 	}
 	for name := range probe.Attributes {
 		if schema.Near(name, who.Hides) {

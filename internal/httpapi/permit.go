@@ -85,9 +85,9 @@ func require(who *access.Principal, needs access.Rule) (*access.Principal, error
 	case at == nil:
 		return nil, fault(CodeForbidden, "", "this needs the permission %s, which the token does not have", needs)
 	case at.Sources != nil && !needs.AdmitsLimited(who.Whole().Permissions):
-		return nil, fault(CodeForbidden, "", "the token may write the sources %s only, and this is not about a source", strings.Join(at.Sources, ", "))
+		return nil, fault(CodeForbidden, "", "the token may write the sources %s only, but this request is not about a source", strings.Join(at.Sources, ", "))
 	case at.Restriction.Narrow() && !needs.AdmitsNarrowed(&at.Restriction):
-		return nil, fault(CodeForbidden, "", "the token sees some kinds or attributes only, and this route cannot hide the others")
+		return nil, fault(CodeForbidden, "", "the token may see some kinds or attributes only, but this route cannot hide the others")
 	}
 	return at, nil
 }
@@ -155,7 +155,7 @@ func (s *Server) bearer(ctx context.Context, text string) (*access.Principal, er
 	who, until, err := s.opts.Bearers.Check(ctx, text)
 	switch {
 	case errors.Is(err, login.ErrUnreachable):
-		s.opts.Logger.WarnContext(ctx, "the issuer of a JWT cannot be asked", "err", err)
+		s.opts.Logger.WarnContext(ctx, "JWT issuer unreachable", "err", err)
 		return nil, fmt.Errorf("%w: the issuer of the token cannot be asked for its keys", locus.ErrUnavailable)
 	case err != nil:
 		return nil, tokens.ErrUnknown
@@ -208,7 +208,7 @@ func (s *Server) signed(ctx context.Context, author, pointer string) (string, er
 	case author == "" && !who.Named(): // the operator, who needs no token
 		closed, err := s.svc.Tokens().Closed(ctx)
 		if err == nil && closed {
-			err = fault(CodeInvalid, pointer, "there are accounts here, so each decision has an author: give a name")
+			err = fault(CodeInvalid, pointer, "the installation has tokens, so each decision needs an author: give a name")
 		}
 		return "", err
 	case !who.Named() || author == who.Signs() || author == "agent:"+who.Signs():
@@ -218,7 +218,7 @@ func (s *Server) signed(ctx context.Context, author, pointer string) (string, er
 	case who.May(access.ActFor):
 		return author, nil
 	default:
-		return "", fault(CodeInvalid, pointer, "the author is %.64q, whom the token belongs to: leave the author out, or use a token with the permission act_for", who.Signs())
+		return "", fault(CodeInvalid, pointer, "the author must be %.64q, the owner of the token: leave the author out, or use a token with the permission act_for", who.Signs())
 	}
 }
 

@@ -26,7 +26,7 @@ func CheckPlace(at string) error {
 	case serverScheme(u.Scheme) && strings.Trim(u.Path, "/") == "", u.Scheme == "sqlite" && strings.HasPrefix(u.Path, "/"):
 		return nil
 	default:
-		return fault(CodeInvalid, "", "%.80q is no place: want postgres://HOST or sqlite:/DIRECTORY", cell.Redact(at))
+		return fault(CodeInvalid, "", "%.80q is not a place: want postgres://HOST or sqlite:/DIRECTORY", cell.Redact(at))
 	}
 }
 
@@ -68,7 +68,7 @@ func (s *Server) mayPlace(ctx context.Context, to, pointer string) error {
 	if parameters {
 		return fault(CodeForbidden, pointer, "the parameters of a URL that comes by HTTP must be those of its place: leave them out, or start the servers with locus serve --place URL?PARAMETERS")
 	}
-	return fault(CodeForbidden, pointer, "the servers do not place cells there: start them with locus serve --place URL, or run the command with --data or --map on a machine that can reach the databases")
+	return fault(CodeForbidden, pointer, "requests may not create cells there: start the servers with locus serve --place URL, or run the command with --data or --map on a machine that can reach the databases")
 }
 
 func serverScheme(scheme string) bool { return scheme == "postgres" || scheme == "postgresql" }

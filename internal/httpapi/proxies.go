@@ -64,7 +64,7 @@ func forbid(conn net.Conn) {
 	if _, err := conn.Read(make([]byte, 1)); err != nil {
 		return
 	}
-	body, _ := json.Marshal(problem(fault(CodeForbidden, "", "this server accepts connections of its proxies only: see locus serve --trusted-proxies"), ""))
+	body, _ := json.Marshal(problem(fault(CodeForbidden, "", "this server accepts connections from its proxies only: see locus serve --trusted-proxies"), ""))
 	fmt.Fprintf(conn, "HTTP/1.1 403 %s\r\nContent-Type: application/problem+json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
 		http.StatusText(http.StatusForbidden), len(body), body)
 	if half, ok := conn.(interface{ CloseWrite() error }); ok {

@@ -68,7 +68,7 @@ func TestQuality_Page(t *testing.T) {
 	page := f.get("/quality?threshold=0.5").page(http.StatusOK)
 	f.says(page, "<tr class=\"on\" aria-current=\"true\"><th scope=\"row\">&#43;0.50</th><td>-4.50</td><td>1</td>", `<svg class="histogram"`, "the counts are exact", `aria-current="page">Quality</a>`,
 		"locus quality thresholds --kind place --threshold 0.5")
-	f.says(f.get("/quality?threshold=abc").page(http.StatusOK), "is no threshold")
+	f.says(f.get("/quality?threshold=abc").page(http.StatusOK), "is not a threshold")
 	f.get("/v1/quality/profile?threshold=0").refused(http.StatusUnprocessableEntity, httpapi.CodeInvalid)
 	f.get("/v1/quality/profile?threshold=NaN").refused(http.StatusUnprocessableEntity, httpapi.CodeInvalid)
 	f.get("/v1/quality/profile?kind=ship").refused(http.StatusUnprocessableEntity, httpapi.CodeInvalid)
@@ -104,7 +104,7 @@ func TestReview_Orders(t *testing.T) {
 		f.get("/v1/review?order=chance&cursor="+cursor).refused(http.StatusUnprocessableEntity, httpapi.CodeInvalid)
 	}
 	page := f.get("/review?order=teaches").page(http.StatusOK)
-	f.says(page, `selected>what teaches most first</option>`, "/review?a=", "order=teaches", teaching.Pairs[0].A.String())
+	f.says(page, `selected>most informative first</option>`, "/review?a=", "order=teaches", teaching.Pairs[0].A.String())
 	if f.says(f.get("/review").page(http.StatusOK), `selected>best first</option>`, "Teaches"); strings.Contains(page, `selected>best first</option>`) {
 		t.Error("two orders are shown")
 	}

@@ -20,12 +20,12 @@ func (s *Server) accessRoutes() []route {
 		{
 			method: "POST", path: "/v1/tokens", class: writes, needs: access.All(access.Access), handle: s.createToken, body: TokenRequest{}, answer: TokenMade{},
 			statuses: []int{http.StatusCreated}, failures: append([]Code{CodeConflict}, decideErrors...),
-			summary: "Create a token, whose secret is in the response and stored nowhere. The first one is an administrator's and closes the API for requests without a token, for good",
+			summary: "Create a token. Its secret is in the response and stored nowhere. The first one is an administrator's; from then on requests need a token, for good",
 		},
 		{
 			method: "POST", path: "/v1/tokens/{name}/rotate", class: writes, needs: access.All(access.Access), handle: s.rotateToken, body: RotateRequest{}, answer: TokenMade{},
 			statuses: []int{http.StatusCreated}, failures: append([]Code{CodeNotFound}, decideErrors...),
-			summary: "Give a token another secret; the older ones stay valid for the overlap",
+			summary: "Give a token a new secret; the old ones stay valid for the overlap",
 		},
 		{
 			method: "DELETE", path: "/v1/tokens", class: writes, needs: access.All(access.Access), handle: s.revokeTokens, answer: TokensRevoked{},
@@ -54,7 +54,7 @@ func (s *Server) accessRoutes() []route {
 		{
 			method: "POST", path: "/v1/audit/verify", class: admin, needs: access.All(access.Audit), handle: s.verifyAudit, body: VerifyAuditRequest{}, answer: audit.Report{},
 			failures: changeErrors,
-			summary:  "Verify that the audit log is what was written: its chains, and that it contains heads that were kept elsewhere",
+			summary:  "Verify that the audit log was not changed: its chains, and that it contains heads that were stored elsewhere",
 		},
 		{
 			method: "GET", path: "/v1/sessions", class: reads, needs: access.All(access.Access), handle: s.listSessions, answer: SessionList{}, failures: readErrors,
@@ -72,12 +72,12 @@ func (s *Server) accessRoutes() []route {
 		{
 			method: "PUT", path: "/v1/blocks/{principal}", class: writes, needs: access.All(access.Access), handle: s.block, answer: tokens.Block{},
 			failures: append([]Code{CodeConflict, CodeCommitUnknown}, readErrors...),
-			summary:  "Block a principal, within a second in every process, whatever credentials it has: tokens, sessions, JWTs, certificates",
+			summary:  "Block a principal, within a second in every process, with all of its credentials: tokens, sessions, JWTs, certificates",
 		},
 		{
 			method: "DELETE", path: "/v1/blocks/{principal}", class: writes, needs: access.All(access.Access), handle: s.unblock, answer: tokens.Block{},
 			failures: append([]Code{CodeNotFound, CodeCommitUnknown}, readErrors...),
-			summary:  "End the block of a principal",
+			summary:  "Unblock a principal",
 		},
 		{
 			method: "POST", path: "/v1/login", class: writes, needs: access.Public(), handle: s.redeem, body: LoginRequest{}, answer: TokenMade{},
@@ -91,7 +91,7 @@ func (s *Server) accessRoutes() []route {
 		},
 		{
 			method: "GET", path: "/v1/whoami", class: reads, needs: access.Anyone().Narrowed(), handle: s.whoami, answer: Whoami{}, failures: []Code{CodeOverloaded, CodeUnavailable},
-			summary: "The principal of the token, and its permissions",
+			summary: "The principal of the request, and its permissions",
 		},
 	}
 }

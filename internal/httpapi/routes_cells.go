@@ -62,7 +62,7 @@ func (s *Server) cellRoutes() []route {
 		{
 			method: "POST", path: "/v1/check", class: admin, needs: access.All(access.Operate), stream: s.check, body: CheckRequest{}, answer: Checked{},
 			failures: append([]Code{CodeNotFound}, changeErrors...),
-			summary:  "Compare all data with what follows from the records, while reads and writes continue: a line of type difference for each row that differs, then a summary; can be interrupted and repeated at any point",
+			summary:  "Compare all data with its recomputation from the records, while reads and writes continue: a line of type difference for each row that differs, then a summary; can be interrupted and repeated at any point",
 		},
 		{
 			method: "POST", path: "/v1/cells/compact", class: admin, needs: access.All(access.Operate), stream: s.compact, body: CompactRequest{}, answer: Changed{}, failures: changeErrors,
@@ -119,7 +119,7 @@ func (s *Server) copyRoutes() []route {
 		{
 			method: "POST", path: "/v1/backup/mark", class: admin, needs: access.All(access.Operate), handle: s.markBackup, body: BackupMarkRequest{}, answer: BackupMark{},
 			failures: append([]Code{CodeRange}, changeErrors...),
-			summary:  "Note a backup that other tools have made, so that its age is known; an older one than the last changes nothing, and the answer is the last. With a name and no time, on PostgreSQL: make a restore point on every server, while no cell takes writes; the answer has them",
+			summary:  "Note a backup made by other tools, so that its age is known; one older than the last changes nothing. Returns the last backup. With a name and no time, on PostgreSQL: create a restore point on every server while writes are stopped, and return them",
 		},
 		{
 			method: "GET", path: "/v1/dump", class: admin, audit: audit.Admin, needs: access.All(access.Read, access.Operate), download: s.dump, media: mediaZstd, failures: []Code{CodeConflict, CodeDamaged, CodeOverloaded, CodeUnavailable},

@@ -86,7 +86,7 @@ func (s *Server) entityRoutes() []route {
 		{
 			method: "POST", path: "/v1/entities/{id}/unmerge", class: writes, needs: access.All(access.Decide).Narrowed(), handle: s.unmerge, body: UnmergeRequest{}, answer: DecideResponse{},
 			failures: append([]Code{CodeNotFound, CodeErased}, decideErrors...),
-			summary:  "Take records out of an entity: withdraw the decisions that hold them, and decide that they differ from every other member",
+			summary:  "Take records out of an entity: withdraw the decisions that join them to it, and decide that they differ from every other member",
 		},
 		{
 			method: "POST", path: "/v1/what-if", class: reads, needs: access.All(access.Read).Narrowed(), price: priceSearch, handle: s.whatIf, body: WhatIfRequest{}, answer: Scenario{},
@@ -97,7 +97,7 @@ func (s *Server) entityRoutes() []route {
 			method: "POST", path: "/v1/match", class: matches, needs: access.All(access.Read).Narrowed(), handle: s.match, body: MatchRequest{}, answer: MatchResponse{},
 			failures: append([]Code{CodeNotFound}, decideErrors[:len(decideErrors)-2]...),
 			summary:  "Match 1 to 1000 records without storing them: the candidates of each, and what a put would do",
-			query:    []param{{"min_watermark", "Wait until the databases that this server reads contain this watermark, such as that of a write", false}},
+			query:    []param{{"min_watermark", "Wait until the databases that this server reads include this watermark, such as that of a write", false}},
 		},
 		{
 			method: "POST", path: "/mcp", class: toolCalls, audit: audit.Read, needs: access.All(access.Read).Narrowed(), handle: s.agents, body: map[string]any{}, answer: map[string]any{},
@@ -127,7 +127,7 @@ func (s *Server) decisionRoutes() []route {
 			summary: "Pairs of records for people to decide about",
 			query: []param{
 				{"limit", "Maximum number of pairs, 1 to 100; 20 by default", false},
-				{"order", "best, the default: possible matches, highest match weight first; teaches: also pairs within entities, what teaches most first; chance: all compared pairs, drawn by chance for /v1/quality; second: pairs that another person answered, for a second opinion", false},
+				{"order", "best, the default: possible matches, highest match weight first; teaches: also pairs within entities, the most informative first; chance: all compared pairs in random order, for /v1/quality; second: pairs that another person answered, for a second opinion", false},
 				{"source", "Only pairs with a record of this source", false},
 				{"kind", "Only pairs of this kind", false},
 				{"attribute", "Only pairs that disagree in this attribute", false},
@@ -146,11 +146,11 @@ func (s *Server) decisionRoutes() []route {
 		},
 		{
 			method: "GET", path: "/v1/quality", class: reads, needs: access.All(access.Read).Narrowed(), price: priceSearch, handle: s.quality, answer: &decisions.Quality{}, failures: readErrors,
-			summary: "Precision and recall of the entities, estimated from decisions about pairs that were drawn by chance",
+			summary: "Precision and recall of the entities, estimated from decisions about randomly drawn pairs",
 		},
 		{
 			method: "GET", path: "/v1/quality/profile", class: reads, needs: access.All(access.Read).Narrowed(), price: priceSearch, handle: s.profile, answer: &decisions.Profile{}, failures: readErrors,
-			summary: "What the records look like and what they became: filled attributes, shapes of values, duplicates within sources, sizes of entities, match weights, and what other thresholds would change. Of a sample of a large installation",
+			summary: "Profile of the records and entities: filled attributes, shapes of values, duplicates within sources, sizes of entities, match weights, and the effect of other thresholds. Computed from a sample in a large installation",
 			query: []param{
 				{"kind", "Only this kind", false},
 				{"threshold", "One more match threshold, in bits, whose effect is computed", false},
@@ -162,15 +162,15 @@ func (s *Server) decisionRoutes() []route {
 		},
 		{
 			method: "POST", path: "/v1/decisions/preview", class: reads, needs: access.All(access.Read).Narrowed(), price: priceSearch, handle: s.previewDecisions, body: PreviewRequest{}, answer: &decisions.Effect{}, failures: decideErrors[:len(decideErrors)-2],
-			summary: "Which pairs of the review queue are chosen, and what one verdict about all of them would do; changes nothing",
+			summary: "Which pairs of the review queue are selected, and the effect of one verdict about all of them; changes nothing",
 		},
 		{
 			method: "POST", path: "/v1/decisions/bulk", class: writes, needs: access.All(access.Decide).Narrowed(), price: priceSearch, handle: s.decideBulk, body: BulkRequest{}, answer: &BulkResponse{}, failures: append([]Code{CodeConflict}, decideErrors...),
-			summary: "Make one decision about each chosen pair of the review queue, as one batch",
+			summary: "Make one decision about each selected pair of the review queue, as one batch",
 		},
 		{
 			method: "POST", path: "/v1/decisions/bulk/{batch}/undo", class: writes, needs: access.All(access.Decide).Narrowed(), handle: s.undoBulk, body: UndoRequest{}, answer: DecideResponse{}, failures: decideErrors,
-			summary: "Withdraw the decisions of a batch that still stand",
+			summary: "Withdraw the decisions of a batch that are still in force",
 		},
 		{
 			method: "GET", path: "/v1/decisions", class: reads, needs: access.All(access.Read).Narrowed(), handle: s.listDecisions, answer: DecisionList{}, failures: findErrors,

@@ -23,12 +23,12 @@ func (s *Server) streamRoutes() []route {
 		{
 			method: "PUT", path: "/v1/sources/{source}", class: admin, needs: access.All(access.Define).BySource(), handle: s.putStream, body: StreamRequest{}, answer: Source{},
 			statuses: []int{http.StatusOK, http.StatusCreated}, failures: append([]Code{CodeNotFound}, changeErrors...),
-			summary: "Let the servers read a source from a stream. 201 if it is new or changed, 200 if it is the same already; the URL cannot be changed",
+			summary: "Read a source from a stream. 201 if it is new or changed, 200 if it is the same; the URL cannot be changed",
 		},
 		{
 			method: "DELETE", path: "/v1/sources/{source}", class: admin, needs: access.All(access.Define).BySource(), handle: s.deleteStream, statuses: []int{http.StatusNoContent},
 			failures: append([]Code{CodeNotFound, CodeCommitUnknown}, readErrors...),
-			summary:  "Forget the stream of a source, with its position and dead letters; the records stay",
+			summary:  "Drop the stream of a source with its position and dead letters; the records stay",
 		},
 		{
 			method: "POST", path: "/v1/sources/{source}/pause", class: admin, needs: access.All(access.Define).BySource(), handle: s.pauseStream, answer: Source{},
@@ -38,7 +38,7 @@ func (s *Server) streamRoutes() []route {
 		{
 			method: "POST", path: "/v1/sources/{source}/resume", class: admin, needs: access.All(access.Define).BySource(), handle: s.resumeStream, body: ResumeRequest{}, answer: Source{},
 			failures: append([]Code{CodeNotFound}, changeErrors...),
-			summary:  "Go on reading the stream of a source where it stopped, or from its start",
+			summary:  "Resume the stream of a source where it stopped, or from its start",
 		},
 		{
 			method: "GET", path: "/v1/sources/{source}/dead", class: reads, needs: access.All(access.Read), handle: s.deadLetters, answer: LetterList{}, failures: append([]Code{CodeNotFound}, readErrors...),
@@ -52,11 +52,11 @@ func (s *Server) streamRoutes() []route {
 		{
 			method: "POST", path: "/v1/sources/{source}/dead/drop", class: admin, needs: access.All(access.Define).BySource(), handle: s.dropLetters, body: LettersRequest{}, answer: Handled{},
 			failures: append([]Code{CodeNotFound}, changeErrors...),
-			summary:  "Forget dead letters",
+			summary:  "Drop dead letters",
 		},
 		{
 			method: "GET", path: "/v1/sinks", class: reads, needs: access.Any(access.Read, access.Operate).Narrowed(), handle: s.listSinks, answer: SinkList{}, failures: readErrors,
-			summary: "List the targets that the servers deliver the states of all ids to",
+			summary: "List sinks: the targets to which the servers deliver the states of all ids",
 		},
 		{
 			method: "GET", path: "/v1/sinks/{name}", class: reads, needs: access.Any(access.Read, access.Operate).Narrowed(), handle: s.getSink, answer: Sink{}, failures: append([]Code{CodeNotFound}, readErrors...),
@@ -65,12 +65,12 @@ func (s *Server) streamRoutes() []route {
 		{
 			method: "PUT", path: "/v1/sinks/{name}", class: admin, needs: access.All(access.Define), handle: s.putSink, body: SinkRequest{}, answer: Sink{},
 			statuses: []int{http.StatusOK, http.StatusCreated}, failures: changeErrors,
-			summary: "Let the servers deliver to a target. 201 if it is new or changed, 200 if it is the same already; the URL and the kind cannot be changed",
+			summary: "Create a sink: the servers deliver to its target. 201 if it is new or changed, 200 if it is the same; the URL and the kind cannot be changed",
 		},
 		{
 			method: "DELETE", path: "/v1/sinks/{name}", class: admin, needs: access.All(access.Define), handle: s.deleteSink, statuses: []int{http.StatusNoContent},
 			failures: append([]Code{CodeNotFound, CodeCommitUnknown}, readErrors...),
-			summary:  "Forget a sink, with its position and dead letters; what the target has stays",
+			summary:  "Delete a sink with its position and dead letters; the content of the target stays",
 		},
 		{
 			method: "POST", path: "/v1/sinks/{name}/pause", class: admin, needs: access.All(access.Define), handle: s.pauseSink, answer: Sink{},
@@ -80,17 +80,17 @@ func (s *Server) streamRoutes() []route {
 		{
 			method: "POST", path: "/v1/sinks/{name}/resume", class: admin, needs: access.All(access.Define), handle: s.resumeSink, answer: Sink{},
 			failures: append([]Code{CodeNotFound, CodeCommitUnknown}, readErrors...),
-			summary:  "Go on delivering to a sink where it stopped",
+			summary:  "Resume a sink where it stopped",
 		},
 		{
 			method: "POST", path: "/v1/sinks/{name}/adopt", class: admin, needs: access.All(access.Define), handle: s.adoptSink, body: SinkAdoptRequest{}, answer: Sink{},
 			failures: changeErrors,
-			summary:  "Take over the target of a sink from another installation, and fill it again",
+			summary:  "Take over the target of a sink from another installation, and deliver all ids again",
 		},
 		{
 			method: "POST", path: "/v1/sinks/{name}/verify", class: admin, needs: access.All(access.Operate), stream: s.verifySink, body: SinkVerifyRequest{}, answer: SinkVerified{},
 			failures: append([]Code{CodeNotFound}, changeErrors...),
-			summary:  "Compare what a target has with what every id leads to, while both change: a line of type difference for each id that differs, then a summary",
+			summary:  "Compare a target with the state of every id, while both change: a line of type difference for each id that differs, then a summary",
 		},
 		{
 			method: "GET", path: "/v1/sinks/{name}/dead", class: reads, needs: access.All(access.Read), handle: s.listSinkDead, answer: SinkLetterList{}, query: pageParams,
@@ -105,7 +105,7 @@ func (s *Server) streamRoutes() []route {
 		{
 			method: "POST", path: "/v1/sinks/{name}/dead/drop", class: admin, needs: access.All(access.Define), handle: s.dropSinkDead, body: SinkDeadRequest{}, answer: SinkDeadAnswer{},
 			failures: append([]Code{CodeNotFound}, changeErrors...),
-			summary:  "Forget dead letters",
+			summary:  "Drop dead letters",
 		},
 		{
 			method: "GET", path: "/v1/changes", class: reads, needs: access.All(access.Read).Masked(), handle: s.changes, events: s.followChanges, answer: ChangeList{},

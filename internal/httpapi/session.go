@@ -120,12 +120,12 @@ func (s *Server) endSession(c *call) (any, error) {
 // Whoami is the principal of a request.
 type Whoami struct {
 	Name        string   `json:"name" doc:"Name of the principal; empty for an installation without tokens, where every request is the operator's"`
-	Author      string   `json:"author,omitempty" doc:"Name that people read beside its decisions, if that is another"`
+	Author      string   `json:"author,omitempty" doc:"Name displayed with its decisions, if different"`
 	ID          string   `json:"id,omitempty" doc:"Id of the token"`
 	Permissions []string `json:"permissions"`
 	Sources     []string `json:"write_sources,omitempty" doc:"Sources whose records it may write; missing for all"`
 	access.Restriction
-	Shares []WhoamiShare `json:"shares,omitempty" doc:"What it may do with some kinds and sources, if that is not the same for all"`
+	Shares []WhoamiShare `json:"shares,omitempty" doc:"Permissions for some kinds and sources, if they differ"`
 }
 
 // WhoamiShare is what a principal may do with some kinds and sources.

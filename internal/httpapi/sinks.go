@@ -18,9 +18,9 @@ import (
 type SinkRequest struct {
 	To        string `json:"to" doc:"URL of the target without a password: https://host/path, postgres://user@host/database?table=name, mongodb://user@host/database?collection=name, kafka://broker/topic, nats://host/stream?subject=prefix or file:name"`
 	Kind      string `json:"kind,omitempty" doc:"Deliver only the entities of this kind; by default all"`
-	Feed      string `json:"feed,omitempty" enum:"states,changes" doc:"states: what every id leads to; changes: every change of every log from now on, for all targets but MongoDB; states by default"`
+	Feed      string `json:"feed,omitempty" enum:"states,changes" doc:"states: the state of every id; changes: every change of every log from now on, for all targets but MongoDB; states by default"`
 	SecretEnv string `json:"secret_env,omitempty" doc:"Environment variable of the servers: the secret that signs webhooks, or the password or token of the target"`
-	Hold      string `json:"hold,omitempty" doc:"For how long the logs keep changes that were not delivered, such as 24h; 72h by default and at most"`
+	Hold      string `json:"hold,omitempty" doc:"How long the logs keep undelivered changes, such as 24h; 72h by default and at most"`
 }
 
 // SinkList are all sinks in the order of their names.
@@ -35,16 +35,16 @@ type Sink struct {
 	Kind      string `json:"kind,omitempty" doc:"Kind of the entities; missing for all"`
 	Feed      string `json:"feed,omitempty" enum:"changes" doc:"changes for an audit trail; missing for states"`
 	SecretEnv string `json:"secret_env,omitempty" doc:"Environment variable of the servers with the secret"`
-	Hold      string `json:"hold" doc:"For how long the logs keep changes that were not delivered"`
+	Hold      string `json:"hold" doc:"How long the logs keep undelivered changes"`
 	State     string `json:"state" enum:"waiting,filling,following,failing,paused" doc:"waiting: no server delivers yet; filling: not all ids were delivered once; failing: the last attempt failed, and is repeated"`
-	Reason    string `json:"reason,omitempty" doc:"Why it is paused though no person paused it, or why it fails"`
+	Reason    string `json:"reason,omitempty" doc:"Why it fails, or why it paused without a request"`
 	Owner     string `json:"owner,omitempty" doc:"Process that delivers"`
 	Filled    int64  `json:"filled" doc:"Ids that were read by the current or last fill"`
 	Delivered int64  `json:"delivered" doc:"Events accepted since it was created"`
 	Failed    int64  `json:"failed" doc:"Attempts that failed, and events that were rejected"`
 	Dead      int    `json:"dead" doc:"Dead letters: events that the target has rejected"`
 	// LagMS is nil if another process delivers.
-	LagMS   *int64    `json:"lag_ms,omitempty" doc:"For how long the oldest change has waited; missing if the server that answers does not deliver to it"`
+	LagMS   *int64    `json:"lag_ms,omitempty" doc:"How long the oldest change has waited; missing if another server delivers"`
 	SavedAt time.Time `json:"saved_at,omitzero" doc:"When the position was stored"`
 }
 
@@ -60,7 +60,7 @@ type SinkDeadRequest struct {
 
 // SinkDeadAnswer is the answer to a request about dead letters.
 type SinkDeadAnswer struct {
-	Letters int `json:"letters" doc:"Number of dead letters that it was about"`
+	Letters int `json:"letters" doc:"Number of dead letters affected"`
 }
 
 // SinkLetterList is a page of dead letters.

@@ -54,7 +54,7 @@ func TestSinks_CreateChangeDelete(t *testing.T) {
 			t.Errorf("adopt %s: %d %s", body, a.Code, a.Body)
 		}
 	}
-	if a := f.do(http.MethodPost, path+"/verify", `{"repair": true}`); a.Code != http.StatusConflict || !strings.Contains(a.Body.String(), "cannot be read") {
+	if a := f.do(http.MethodPost, path+"/verify", `{"repair": true}`); a.Code != http.StatusConflict || !strings.Contains(a.Body.String(), "cannot be verified") {
 		t.Errorf("verify: %d %s", a.Code, a.Body)
 	}
 	if a := f.do(http.MethodPost, path+"/verify", `{"repair": 1}`); a.Code != http.StatusUnprocessableEntity {

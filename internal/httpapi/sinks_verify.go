@@ -21,11 +21,11 @@ type SinkCompared struct {
 type SinkVerified struct {
 	Compared  int64 `json:"compared" doc:"Number of ids compared"`
 	Missing   int   `json:"missing" doc:"Number of ids that the target does not have"`
-	Surplus   int   `json:"surplus" doc:"Number of ids that the target has and that lead to nothing"`
-	Different int   `json:"different" doc:"Number of ids of which the target has another content"`
-	Repaired  int   `json:"repaired" doc:"Number of those that differ no more, since they were delivered again"`
+	Surplus   int   `json:"surplus" doc:"Number of ids that only the target has"`
+	Different int   `json:"different" doc:"Number of ids with other content in the target"`
+	Repaired  int   `json:"repaired" doc:"Number of those that were repaired by delivering them again"`
 	Settling  int64 `json:"settling,omitempty" doc:"Number of ids left out, because their records are being resolved"`
-	Late      bool  `json:"late,omitempty" doc:"The sink did not catch up: differences may be on their way"`
+	Late      bool  `json:"late,omitempty" doc:"The sink did not catch up: reported differences may still be delivered"`
 }
 
 func (s *Server) verifySink(c *call, progress func(any)) (any, error) {

@@ -91,7 +91,7 @@ func TestOutspoken(t *testing.T) {
 		{fmt.Errorf("grow: %w: %w", cell.ErrUnavailable, reason), CodeUnavailable, "permission denied"},
 		{fmt.Errorf("grow: %w: %w", cell.ErrIdentity, reason), CodeUnavailable, "permission denied"},
 		{fmt.Errorf("grow: %w: 5 cells", cell.ErrMap), CodeInvalid, "5 cells"},
-		{fmt.Errorf("grow: %w", cell.ErrConflict), CodeConflict, "newer cell map"},
+		{fmt.Errorf("grow: %w", cell.ErrConflict), CodeConflict, "concurrent change of the cell map"},
 		{fmt.Errorf("grow: %w: %w", cell.ErrCommitUnknown, reason), CodeCommitUnknown, "permission denied"},
 		{reason, CodeInternal, "this is a bug"},
 		{locality.ErrDate, CodeInternal, "this is a bug"},

@@ -37,7 +37,7 @@ type Stream struct {
 	Mapping   string        `json:"mapping,omitempty" doc:"Mapping file, in YAML"`
 	SecretEnv string        `json:"secret_env,omitempty" doc:"Environment variable of the servers with the password"`
 	State     string        `json:"state" enum:"running,waiting,failing,paused" doc:"waiting: no server reads it yet; failing: the server that answers cannot read it"`
-	Reason    string        `json:"reason,omitempty" doc:"Why it is paused though no person paused it, or why it fails"`
+	Reason    string        `json:"reason,omitempty" doc:"Why it fails, or why it paused without a request"`
 	Owner     string        `json:"owner,omitempty" doc:"Process that reads it"`
 	// Position is a decimal string, as all numbers of 64 bits that a program may compare.
 	Position map[int32]string `json:"position" doc:"Next offset by partition"`

@@ -49,7 +49,7 @@ type Judge interface {
 }
 
 // ErrAnswer means that an answer cannot be understood.
-var ErrAnswer = errors.New("judge: not an answer")
+var ErrAnswer = errors.New("judge: invalid answer")
 
 const (
 	// maxAnswer is the size of an answer, in bytes.

@@ -87,7 +87,7 @@ func (c *Certificate) warn() {
 	now, until := c.now(), c.pair.Leaf.NotAfter
 	if until.Sub(now) < warnAhead && now.Sub(c.warned) >= 24*time.Hour {
 		c.warned = now
-		c.logger.Warn("the certificate ends soon", "file", c.certFile, "until", until.UTC())
+		c.logger.Warn("certificate expires soon", "file", c.certFile, "until", until.UTC())
 	}
 }
 
@@ -112,7 +112,7 @@ func (c *Certificate) reload() error {
 	c.looked = c.now()
 	now := c.stamps()
 	if err := c.read(); err != nil {
-		c.logger.Warn("the certificate cannot be read; the old one stays in use", "err", err)
+		c.logger.Warn("certificate unreadable, keeping the previous one", "err", err)
 		return err
 	}
 	c.stamp = now
@@ -135,7 +135,7 @@ func (c *Certificate) look() {
 	c.looked = c.now()
 	if c.renew != nil {
 		if err := c.renew(); err != nil {
-			c.logger.Warn("the certificate cannot be renewed", "err", err)
+			c.logger.Warn("certificate renewal failed", "err", err)
 		}
 	}
 	if c.stamps() != c.stamp {

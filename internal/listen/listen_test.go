@@ -128,7 +128,7 @@ func TestCertificate_IsReadAgain(t *testing.T) {
 	issue(t, cert, "", "third.example", now.Add(100*24*time.Hour))
 	now = now.Add(lookEvery)
 	want("second-one.example")
-	if !strings.Contains(log.String(), "the old one stays in use") || strings.Contains(log.String(), "ends soon") {
+	if !strings.Contains(log.String(), "keeping the previous one") || strings.Contains(log.String(), "expires soon") {
 		t.Error(log.String())
 	}
 	issue(t, cert, key, "fourth-name.example", now.Add(13*24*time.Hour))
@@ -136,13 +136,13 @@ func TestCertificate_IsReadAgain(t *testing.T) {
 		t.Error(err)
 	}
 	want("fourth-name.example")
-	if !strings.Contains(log.String(), "ends soon") || !c.Until().Before(now.Add(14*24*time.Hour)) {
+	if !strings.Contains(log.String(), "expires soon") || !c.Until().Before(now.Add(14*24*time.Hour)) {
 		t.Errorf("%v: %s", c.Until(), log.String())
 	}
 	// A process that runs on says so every day.
 	for _, ends := range []int{1, 1, 2} {
 		want("fourth-name.example")
-		if n := strings.Count(log.String(), "ends soon"); n != ends {
+		if n := strings.Count(log.String(), "expires soon"); n != ends {
 			t.Errorf("%d warnings, want %d: %s", n, ends, log.String())
 		}
 		now = now.Add(13 * time.Hour)

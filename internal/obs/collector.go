@@ -110,9 +110,9 @@ func (c *collector) UploadTraces(ctx context.Context, spans []*tracepb.ResourceS
 	err := c.upload(ctx, spans)
 	if failed := err != nil; c.failing.Swap(failed) != failed {
 		if failed {
-			c.log.Warn("traces cannot be sent", "err", err)
+			c.log.Warn("trace export failed", "err", err)
 		} else {
-			c.log.Info("traces are sent again")
+			c.log.Info("trace export recovered")
 		}
 	}
 	return nil

@@ -41,7 +41,7 @@ var Signals = []Signal{
 		{"LocusCellDown", `min by (cell) (locus_cell_up) == 0`, "5m", page, "Cell {{ $labels.cell }} does not answer."},
 	}},
 	{"State", "End of the cell map", "s", []Query{{`locus_cell_map_until_seconds`, "{{instance}}"}, {`changes(locus_cell_map_epoch[5m])`, "changes {{instance}}"}}, []Alert{
-		{"LocusMapEnds", `locus_cell_map_until_seconds < 10`, "2m", page, "The cell map of {{ $labels.instance }} ends and is not moved on: new records will be refused."},
+		{"LocusMapEnds", `locus_cell_map_until_seconds < 10`, "2m", page, "The cell map of {{ $labels.instance }} is not extended: new records will be refused."},
 	}},
 	{"State", "Certificate", "s", []Query{{`locus_tls_expires_seconds`, "{{instance}}"}}, []Alert{
 		{"LocusCertificateEnds", `locus_tls_expires_seconds < 1209600`, "1h", ticket, "The certificate of {{ $labels.instance }} ends in {{ $value | humanizeDuration }}."},

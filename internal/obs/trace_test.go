@@ -98,7 +98,7 @@ func TestTraces_CollectorFails(t *testing.T) {
 	if asked != len(answers) {
 		t.Errorf("asked %d times, want %d", asked, len(answers))
 	}
-	if failed, back := strings.Count(out.String(), "traces cannot be sent"), strings.Count(out.String(), "traces are sent again"); failed != 2 || back != 2 {
+	if failed, back := strings.Count(out.String(), "trace export failed"), strings.Count(out.String(), "trace export recovered"); failed != 2 || back != 2 {
 		t.Errorf("%s", &out)
 	}
 }

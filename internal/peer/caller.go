@@ -161,7 +161,7 @@ func (c *caller) avoid(address string, why error) {
 	c.avoided = c.now().Add(avoidFor)
 	if !c.explained {
 		c.explained = true
-		c.logger.Warn("the process that holds the lease is not reached: writes take the way through the databases, which is slower", "process", c.target.Host, "err", why)
+		c.logger.Warn("lease holder unreachable, forwarding writes through the databases (slower)", "process", c.target.Host, "err", why)
 	}
 }
 

@@ -35,7 +35,7 @@ var Driver = sink.Driver{
 			hosts = append(hosts, f.Host)
 		}
 		if slices.ContainsFunc(hosts, func(h string) bool { return strings.HasPrefix(h, "/") || strings.HasPrefix(h, "@") }) {
-			return errors.New("postgres: the URL leads to a socket, where the server signs in with the account of its process: name a host, such as localhost")
+			return errors.New("postgres: the URL names a Unix socket, which would sign in with the account of the server process: name a host, such as localhost")
 		}
 		return nil
 	},

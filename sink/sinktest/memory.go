@@ -40,7 +40,7 @@ func (m *Memory) Deliver(_ context.Context, b sink.Batch) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.Keeps && b.Token < m.token {
-		return fmt.Errorf("%w: %d, and this one is %d", sink.ErrFenced, m.token, b.Token)
+		return fmt.Errorf("%w: %d, this one has %d", sink.ErrFenced, m.token, b.Token)
 	}
 	if m.events == nil {
 		m.events = map[locality.ID]sink.Event{}

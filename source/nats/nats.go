@@ -71,7 +71,7 @@ func (s *stream) start(ctx context.Context, name string, filters []string, at so
 	ctx, cancel := context.WithTimeout(ctx, natsurl.Patience)
 	defer cancel()
 	if s.stream, err = js.Stream(ctx, name); errors.Is(err, jetstream.ErrStreamNotFound) {
-		return fmt.Errorf("there is no stream %s (nats stream ls lists those that there are): %w", name, err)
+		return fmt.Errorf("there is no stream %s (nats stream ls lists the streams): %w", name, err)
 	} else if err != nil {
 		return fmt.Errorf("find stream %s: %w", name, err)
 	}
@@ -84,9 +84,9 @@ func (s *stream) start(ctx context.Context, name string, filters []string, at so
 		return fmt.Errorf("%w: stream %s was created again at %s", source.ErrGap, name, log)
 	// A stream with a limit per subject drops messages that newer ones replace.
 	case begun && next < first && info.Config.MaxMsgsPerSubject <= 0:
-		return fmt.Errorf("%w: stream %s begins at message %d, and %d was next", source.ErrGap, name, first, next)
+		return fmt.Errorf("%w: stream %s begins at message %d, after the next message %d", source.ErrGap, name, first, next)
 	case begun && next > last+1:
-		return fmt.Errorf("%w: stream %s ends at message %d, and %d was next", source.ErrGap, name, last, next)
+		return fmt.Errorf("%w: stream %s ends at message %d, before the next message %d", source.ErrGap, name, last, next)
 	}
 	next = max(next, first, 1)
 	s.at = source.Position{Log: log, Next: map[int32]int64{0: next}}

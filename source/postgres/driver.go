@@ -44,7 +44,7 @@ func (driver) Check(u *url.URL) error {
 	}
 	t, err := parse(source.Spec{Name: "x", URL: u})
 	if err == nil && (strings.HasPrefix(t.config.Host, "/") || strings.HasPrefix(t.config.Host, "@")) {
-		return errors.New("the URL leads to a socket, where the server signs in with the account of its process: name a host, such as localhost")
+		return errors.New("the URL names a Unix socket, which would sign in with the account of the server process: name a host, such as localhost")
 	}
 	return err
 }

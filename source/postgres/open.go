@@ -153,11 +153,11 @@ func (s *stream) begin(ctx context.Context, system string) (next int64, err erro
 	}
 	made, err := pglogrepl.CreateReplicationSlot(ctx, s.wal, s.slot, "pgoutput", pglogrepl.CreateReplicationSlotOptions{Mode: pglogrepl.LogicalReplication, SnapshotAction: "NOEXPORT_SNAPSHOT"})
 	if err != nil {
-		return 0, fmt.Errorf("make slot %s, for which the role needs REPLICATION and the server wal_level=logical: %w", s.slot, err)
+		return 0, fmt.Errorf("create slot %s, which needs the attribute REPLICATION of the role and wal_level=logical of the server: %w", s.slot, err)
 	}
 	place, err := pglogrepl.ParseLSN(made.ConsistentPoint)
 	if err != nil {
-		return 0, fmt.Errorf("make slot %s: %w", s.slot, err)
+		return 0, fmt.Errorf("create slot %s: %w", s.slot, err)
 	}
 	next = int64(place) //nolint:gosec // a place in the log
 	s.began = source.Position{Log: system + " " + strconv.FormatInt(s.taken.UnixMilli(), 10), Next: map[int32]int64{changes: next, rows: 0}}
@@ -180,7 +180,7 @@ func (s *stream) goOn(ctx context.Context, at source.Position, system string) er
 	case of.lost:
 		return fmt.Errorf("%w: the server removed the log that slot %s needs (max_slot_wal_keep_size)", source.ErrGap, s.slot)
 	case of.confirmed > next:
-		return fmt.Errorf("%w: slot %s has gone on to %v, and %v was next", source.ErrGap, s.slot, of.confirmed, next)
+		return fmt.Errorf("%w: slot %s was advanced to %v, after the next position %v", source.ErrGap, s.slot, of.confirmed, next)
 	}
 	ms, err := strconv.ParseInt(taken, 10, 64)
 	if err != nil {

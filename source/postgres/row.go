@@ -63,7 +63,7 @@ func (s *stream) now(ctx context.Context, relation *pglogrepl.RelationMessage, k
 		where = append(where, fmt.Sprintf("%s = $%d", pgx.Identifier{c}.Sanitize(), len(values)))
 	}
 	if len(where) == 0 {
-		return nil, errors.New("an update does not repeat a long value, and the table has no key")
+		return nil, errors.New("an update leaves out a long value, and the table has no key to read it by")
 	}
 	ctx, cancel := patiently(ctx)
 	defer cancel()

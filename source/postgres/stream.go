@@ -69,7 +69,7 @@ func (s *stream) alive(ctx context.Context) error {
 	}
 	s.told = time.Now()
 	if err := pglogrepl.SendStandbyStatusUpdate(ctx, s.wal, pglogrepl.StandbyStatusUpdate{WALWritePosition: s.marked}); err != nil {
-		return fmt.Errorf("tell slot %s how far it was read: %w", s.slot, err)
+		return fmt.Errorf("confirm the position of slot %s: %w", s.slot, err)
 	}
 	return nil
 }

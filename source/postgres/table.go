@@ -25,7 +25,7 @@ func (s *stream) examine(ctx context.Context) error {
 		s.partitioned = true
 		return s.examinePartitions(ctx)
 	case kind != "r":
-		return fmt.Errorf("%w: %s is no ordinary table, whose changes could be read", source.ErrStop, s.table.Sanitize())
+		return fmt.Errorf("%w: %s is not an ordinary table", source.ErrStop, s.table.Sanitize())
 	}
 	switch condition := map[string]string{"d": "indisprimary", "i": "indisreplident"}[identity]; {
 	case condition != "":
@@ -86,7 +86,7 @@ func (s *stream) publish(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("look for publication %s: %w", s.slot, err)
 	case found && !has:
-		return fmt.Errorf("%w: publication %s is there and has not table %s: add it, or give the source another slot with &slot=NAME", source.ErrStop, s.slot, s.table.Sanitize())
+		return fmt.Errorf("%w: publication %s exists without table %s: add the table, or give the source another slot with &slot=NAME", source.ErrStop, s.slot, s.table.Sanitize())
 	case found && s.partitioned && !asTable:
 		return fmt.Errorf("%w: publication %s has the changes of table %s as those of its partitions: ALTER PUBLICATION %s SET (publish_via_partition_root = true)", source.ErrStop, s.slot, s.table.Sanitize(), s.slot)
 	case found:
@@ -97,7 +97,7 @@ func (s *stream) publish(ctx context.Context) error {
 		sql += " WITH (publish_via_partition_root = true)"
 	}
 	if _, err := s.conn.Exec(ctx, sql); err != nil {
-		return fmt.Errorf("make publication %s, which the owner of the table may do: %w", s.slot, err)
+		return fmt.Errorf("create publication %s, as the owner of the table can: %w", s.slot, err)
 	}
 	return nil
 }

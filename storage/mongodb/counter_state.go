@@ -57,7 +57,7 @@ func (t *counterTx) readHorizon(ctx context.Context) (int64, error) {
 	var doc horizonDoc
 	err := t.Collection(stateName).FindOne(ctx, bson.D{{Key: "_id", Value: "floor"}}).Decode(&doc)
 	if errors.Is(err, mongo.ErrNoDocuments) {
-		return 0, fmt.Errorf("%s has no floor: was its document deleted?", stateName)
+		return 0, fmt.Errorf("%s has no dedup horizon: was its document deleted?", stateName)
 	}
 	return doc.At, unread(err)
 }

@@ -35,7 +35,7 @@ func (c *Cell) recognise(at place, home *place) error {
 	if at.system == home.system && at.oid == home.oid {
 		what = "a replica that was promoted, or recovered to an earlier moment"
 	}
-	return fmt.Errorf("%w: %s is %s (written on server %s, timeline %d, as database %d, found on server %s, timeline %d, as %d): it may not know what was promised since",
+	return fmt.Errorf("%w: %s is %s (written on server %s, timeline %d, as database %d, found on server %s, timeline %d, as %d): acknowledged writes may be missing",
 		storage.ErrStrange, c.target.shown, what, home.system, home.timeline, home.oid, at.system, at.timeline, at.oid)
 }
 
@@ -151,7 +151,7 @@ func (c *Cell) newest(ctx context.Context, t *tx, id cell.ID) (*cell.Map, error)
 		}
 	}
 	if !c.opts.Restored {
-		return nil, fmt.Errorf("%w: %s holds the cell map, and nobody can say whether it is the newest: if it was promoted or restored, run locus cell restored",
+		return nil, fmt.Errorf("%w: %s contains the cell map, which may not be the newest: if the server was promoted or restored, run locus cell restored",
 			storage.ErrStrange, c.target.shown)
 	}
 	_, text, err := t.CellMap(ctx)

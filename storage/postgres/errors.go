@@ -20,7 +20,7 @@ var (
 	errTx = errors.New("postgres: the transaction is over")
 
 	errReading = errors.New("postgres: a transaction that reads cannot write")
-	errNobody  = errors.New("postgres: the cell was never told who it is")
+	errNobody  = errors.New("postgres: cell has no identity")
 )
 
 // SQLSTATE codes.

@@ -136,7 +136,7 @@ func (t *tx) Journal(ctx context.Context, on bool) error {
 		return err
 	}
 	if t.mode < alone {
-		return t.fail(errors.New("postgres: the journal of a cell is begun and ended in an Exclusive only"))
+		return t.fail(errors.New("postgres: the journal of a cell is started and ended in an Exclusive only"))
 	}
 	t.exec("UPDATE locus_cell SET journal = $1", on)
 	if !on {

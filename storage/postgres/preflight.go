@@ -57,7 +57,7 @@ func (s *server) check(o *Options, at string, pooler bool, of profile) error {
 	}
 	major := s.version / 10000
 	rule(major < minVersion || major > maxVersion, "PostgreSQL %d: want %d to %d", major, minVersion, maxVersion)
-	rule(s.encoding != "UTF8", "its encoding is %s: want UTF8; create the database again", s.encoding)
+	rule(s.encoding != "UTF8", "its encoding is %s: want UTF8; recreate the database", s.encoding)
 	rule(s.neon && of != neon, "it is Neon, where a branch is a copy: write profile=neon in the URL")
 	rule(!s.neon && of == neon, "it is not Neon: leave profile=neon out of the URL")
 	if !o.Unsafe && !of.keepsLog() {
@@ -65,8 +65,8 @@ func (s *server) check(o *Options, at string, pooler bool, of profile) error {
 		rule(s.fullPages != "on", "full_page_writes is %s: want on, or a loss of power damages data", s.fullPages)
 	}
 	if !o.Unsafe {
-		rule(s.synchronous != "on" && s.synchronous != "remote_apply", "synchronous_commit is %s for this role or database: want on, or acknowledged writes are lost", s.synchronous)
-		rule(s.retriesSync != "off", "data_sync_retry is %s: want off, or a failed write to disk is taken for a good one", s.retriesSync)
+		rule(s.synchronous != "on" && s.synchronous != "remote_apply", "synchronous_commit is %s for this role or database: want on, or acknowledged writes can be lost", s.synchronous)
+		rule(s.retriesSync != "off", "data_sync_retry is %s: want off, or a failed write to disk can be reported as successful", s.retriesSync)
 	}
 	rule(!pooler && o.Connections > s.connections-reserved, "%s", tooFew(o.Connections, s.connections))
 	return errors.Join(errs...)
@@ -90,7 +90,7 @@ func (c *Cell) inspect(ctx context.Context, on *conn) error {
 		return err
 	}
 	if err := on.run(ctx, reading, b); err != nil {
-		return c.unnamed(ctx, on, fmt.Errorf("look at %s: %w", c.target.shown, explain(err)))
+		return c.unnamed(ctx, on, fmt.Errorf("check %s: %w", c.target.shown, explain(err)))
 	}
 	if s.standby && !c.opts.Standby {
 		return fmt.Errorf("connect to %s: %w", c.target.shown, &lostError{errors.New("it is a standby: the primary is elsewhere")})

@@ -25,7 +25,7 @@ func parseProfile(name string) (profile, error) {
 	case "", aurora, neon:
 		return p, nil
 	case "rds", "cloudsql", "alloydb":
-		return "", fmt.Errorf("%w: profile=%s: leave it out, no rule is another one there", cell.ErrURL, name)
+		return "", fmt.Errorf("%w: profile=%s: leave it out, it is not needed there", cell.ErrURL, name)
 	}
 	return "", fmt.Errorf("%w: profile=%.40s: want aurora or neon, or nothing", cell.ErrURL, name)
 }
@@ -83,7 +83,7 @@ func (c *Cell) agrees(ctx context.Context, on *conn) error {
 	}
 	switch is, err := on.isAurora(ctx); {
 	case err != nil:
-		return fmt.Errorf("look at %s: %w", c.target.shown, explain(err))
+		return fmt.Errorf("check %s: %w", c.target.shown, explain(err))
 	case !is:
 		return fmt.Errorf("%w: %s: it is not Aurora: leave profile=aurora out of the URL", cell.ErrPreflight, c.target.shown)
 	}

@@ -26,7 +26,7 @@ class Operations(Core):
         return self._value("POST", "/v1/hits", body=body, header={"Idempotency-Key": idempotency_key, "Locus-Producer": locus_producer, "Locus-Seq": locus_seq})
 
     def adopt_sink(self, name: str, body: types.SinkAdoptRequest) -> types.Sink:
-        """Take over the target of a sink from another installation, and fill it again.
+        """Take over the target of a sink from another installation, and deliver all ids again.
 
         POST /v1/sinks/{name}/adopt
         """
@@ -40,14 +40,14 @@ class Operations(Core):
         return self._value("POST", "/v1/review/assign", body=body, repeatable=True)
 
     def block_principal(self, principal: str) -> types.TokensBlock:
-        """Block a principal, within a second in every process, whatever credentials it has: tokens, sessions, JWTs, certificates.
+        """Block a principal, within a second in every process, with all of its credentials: tokens, sessions, JWTs, certificates.
 
         PUT /v1/blocks/{principal}
         """
         return self._value("PUT", f"/v1/blocks/{segment(principal)}", repeatable=True)
 
     def check_installation(self, body: types.CheckRequest, *, progress: Callable[[dict[str, Any]], None] | None = None) -> types.Checked:
-        """Compare all data with what follows from the records, while reads and writes continue: a line of type difference for each row that differs, then a summary; can be interrupted and repeated at any point.
+        """Compare all data with its recomputation from the records, while reads and writes continue: a line of type difference for each row that differs, then a summary; can be interrupted and repeated at any point.
 
         POST /v1/check
         """
@@ -61,7 +61,7 @@ class Operations(Core):
         return self._lines("POST", "/v1/cells/compact", body=body, repeatable=True, progress=progress)
 
     def create_token(self, body: types.TokenRequest) -> types.TokenMade:
-        """Create a token, whose secret is in the response and stored nowhere. The first one is an administrator's and closes the API for requests without a token, for good.
+        """Create a token. Its secret is in the response and stored nowhere. The first one is an administrator's; from then on requests need a token, for good.
 
         POST /v1/tokens
         """
@@ -75,7 +75,7 @@ class Operations(Core):
         return self._value("POST", "/v1/decisions", body=body, repeatable=True)
 
     def decide_bulk(self, body: types.BulkRequest) -> types.BulkResponse:
-        """Make one decision about each chosen pair of the review queue, as one batch.
+        """Make one decision about each selected pair of the review queue, as one batch.
 
         POST /v1/decisions/bulk
         """
@@ -105,14 +105,14 @@ class Operations(Core):
         return self._void("DELETE", f"/v1/rollups/{segment(name)}", repeatable=True)
 
     def delete_sink(self, name: str) -> None:
-        """Forget a sink, with its position and dead letters; what the target has stays.
+        """Delete a sink with its position and dead letters; the content of the target stays.
 
         DELETE /v1/sinks/{name}
         """
         return self._void("DELETE", f"/v1/sinks/{segment(name)}", repeatable=True)
 
     def delete_stream(self, source: str) -> None:
-        """Forget the stream of a source, with its position and dead letters; the records stay.
+        """Drop the stream of a source with its position and dead letters; the records stay.
 
         DELETE /v1/sources/{source}
         """
@@ -140,14 +140,14 @@ class Operations(Core):
         return self._download("GET", "/v1/dump", repeatable=True)
 
     def drop_sink_letters(self, name: str, body: types.SinkDeadRequest) -> types.Handled:
-        """Forget dead letters.
+        """Drop dead letters.
 
         POST /v1/sinks/{name}/dead/drop
         """
         return self._value("POST", f"/v1/sinks/{segment(name)}/dead/drop", body=body, repeatable=True)
 
     def drop_source_letters(self, source: str, body: types.LettersRequest) -> types.Handled:
-        """Forget dead letters.
+        """Drop dead letters.
 
         POST /v1/sources/{source}/dead/drop
         """
@@ -330,7 +330,7 @@ class Operations(Core):
         return self._value("GET", "/openapi.json", repeatable=True)
 
     def get_principal(self) -> types.Whoami:
-        """The principal of the token, and its permissions.
+        """The principal of the request, and its permissions.
 
         GET /v1/whoami
         """
@@ -344,7 +344,7 @@ class Operations(Core):
         return self._download("GET", "/metrics", repeatable=True)
 
     def get_profile(self, *, kind: str | None = None, threshold: str | None = None) -> types.DecisionsProfile:
-        """What the records look like and what they became: filled attributes, shapes of values, duplicates within sources, sizes of entities, match weights, and what other thresholds would change. Of a sample of a large installation.
+        """Profile of the records and entities: filled attributes, shapes of values, duplicates within sources, sizes of entities, match weights, and the effect of other thresholds. Computed from a sample in a large installation.
 
         GET /v1/quality/profile
 
@@ -354,7 +354,7 @@ class Operations(Core):
         return self._value("GET", "/v1/quality/profile", query={"kind": kind, "threshold": threshold}, repeatable=True)
 
     def get_quality(self) -> types.DecisionsQuality:
-        """Precision and recall of the entities, estimated from decisions about pairs that were drawn by chance.
+        """Precision and recall of the entities, estimated from decisions about randomly drawn pairs.
 
         GET /v1/quality
         """
@@ -686,7 +686,7 @@ class Operations(Core):
         GET /v1/review
 
         limit: Maximum number of pairs, 1 to 100; 20 by default.
-        order: best, the default: possible matches, highest match weight first; teaches: also pairs within entities, what teaches most first; chance: all compared pairs, drawn by chance for /v1/quality; second: pairs that another person answered, for a second opinion.
+        order: best, the default: possible matches, highest match weight first; teaches: also pairs within entities, the most informative first; chance: all compared pairs in random order, for /v1/quality; second: pairs that another person answered, for a second opinion.
         source: Only pairs with a record of this source.
         kind: Only pairs of this kind.
         attribute: Only pairs that disagree in this attribute.
@@ -748,7 +748,7 @@ class Operations(Core):
                 return
 
     def list_sinks(self) -> types.SinkList:
-        """List the targets that the servers deliver the states of all ids to.
+        """List sinks: the targets to which the servers deliver the states of all ids.
 
         GET /v1/sinks
         """
@@ -790,7 +790,7 @@ class Operations(Core):
         return self._value("POST", "/v1/ids", body=body, repeatable=True)
 
     def mark_backup(self, body: types.BackupMarkRequest) -> types.BackupMark:
-        """Note a backup that other tools have made, so that its age is known; an older one than the last changes nothing, and the answer is the last. With a name and no time, on PostgreSQL: make a restore point on every server, while no cell takes writes; the answer has them.
+        """Note a backup made by other tools, so that its age is known; one older than the last changes nothing. Returns the last backup. With a name and no time, on PostgreSQL: create a restore point on every server while writes are stopped, and return them.
 
         POST /v1/backup/mark
         """
@@ -801,7 +801,7 @@ class Operations(Core):
 
         POST /v1/match
 
-        min_watermark: Wait until the databases that this server reads contain this watermark, such as that of a write.
+        min_watermark: Wait until the databases that this server reads include this watermark, such as that of a write.
         """
         return self._value("POST", "/v1/match", body=body, query={"min_watermark": min_watermark}, repeatable=True)
 
@@ -841,7 +841,7 @@ class Operations(Core):
         return self._value("POST", "/v1/cells/plan", body=body, repeatable=True)
 
     def preview_decisions(self, body: types.PreviewRequest) -> types.DecisionsEffect:
-        """Which pairs of the review queue are chosen, and what one verdict about all of them would do; changes nothing.
+        """Which pairs of the review queue are selected, and the effect of one verdict about all of them; changes nothing.
 
         POST /v1/decisions/preview
         """
@@ -869,14 +869,14 @@ class Operations(Core):
         return self._value("PUT", f"/v1/rollups/{segment(name)}", body=body, repeatable=True)
 
     def put_sink(self, name: str, body: types.SinkRequest) -> types.Sink:
-        """Let the servers deliver to a target. 201 if it is new or changed, 200 if it is the same already; the URL and the kind cannot be changed.
+        """Create a sink: the servers deliver to its target. 201 if it is new or changed, 200 if it is the same; the URL and the kind cannot be changed.
 
         PUT /v1/sinks/{name}
         """
         return self._value("PUT", f"/v1/sinks/{segment(name)}", body=body, repeatable=True)
 
     def put_stream(self, source: str, body: types.StreamRequest) -> types.Source:
-        """Let the servers read a source from a stream. 201 if it is new or changed, 200 if it is the same already; the URL cannot be changed.
+        """Read a source from a stream. 201 if it is new or changed, 200 if it is the same; the URL cannot be changed.
 
         PUT /v1/sources/{source}
         """
@@ -904,14 +904,14 @@ class Operations(Core):
         return self._value("POST", "/v1/login", body=body)
 
     def resume_sink(self, name: str) -> types.Sink:
-        """Go on delivering to a sink where it stopped.
+        """Resume a sink where it stopped.
 
         POST /v1/sinks/{name}/resume
         """
         return self._value("POST", f"/v1/sinks/{segment(name)}/resume", repeatable=True)
 
     def resume_stream(self, source: str, body: types.ResumeRequest) -> types.Source:
-        """Go on reading the stream of a source where it stopped, or from its start.
+        """Resume the stream of a source where it stopped, or from its start.
 
         POST /v1/sources/{source}/resume
         """
@@ -946,7 +946,7 @@ class Operations(Core):
         return self._value("DELETE", "/v1/tokens", repeatable=True)
 
     def rotate_token(self, name: str, body: types.RotateRequest) -> types.TokenMade:
-        """Give a token another secret; the older ones stay valid for the overlap.
+        """Give a token a new secret; the old ones stay valid for the overlap.
 
         POST /v1/tokens/{name}/rotate
         """
@@ -960,21 +960,21 @@ class Operations(Core):
         return self._lines("POST", "/v1/upgrade", body=body, repeatable=True, progress=progress)
 
     def unblock_principal(self, principal: str) -> types.TokensBlock:
-        """End the block of a principal.
+        """Unblock a principal.
 
         DELETE /v1/blocks/{principal}
         """
         return self._value("DELETE", f"/v1/blocks/{segment(principal)}", repeatable=True)
 
     def undo_bulk(self, batch: str, body: types.UndoRequest) -> types.DecideResponse:
-        """Withdraw the decisions of a batch that still stand.
+        """Withdraw the decisions of a batch that are still in force.
 
         POST /v1/decisions/bulk/{batch}/undo
         """
         return self._value("POST", f"/v1/decisions/bulk/{segment(batch)}/undo", body=body, repeatable=True)
 
     def unmerge_entity(self, id: str, body: types.UnmergeRequest) -> types.DecideResponse:
-        """Take records out of an entity: withdraw the decisions that hold them, and decide that they differ from every other member.
+        """Take records out of an entity: withdraw the decisions that join them to it, and decide that they differ from every other member.
 
         POST /v1/entities/{id}/unmerge
         """
@@ -988,7 +988,7 @@ class Operations(Core):
         return self._lines("POST", "/v1/vacuum", repeatable=True, progress=progress)
 
     def verify_audit(self, body: types.VerifyAuditRequest) -> types.AuditReport:
-        """Verify that the audit log is what was written: its chains, and that it contains heads that were kept elsewhere.
+        """Verify that the audit log was not changed: its chains, and that it contains heads that were stored elsewhere.
 
         POST /v1/audit/verify
         """
@@ -1002,7 +1002,7 @@ class Operations(Core):
         return self._lines("POST", f"/v1/rollups/{segment(name)}/verify", repeatable=True, progress=progress)
 
     def verify_sink(self, name: str, body: types.SinkVerifyRequest, *, progress: Callable[[dict[str, Any]], None] | None = None) -> types.SinkVerified:
-        """Compare what a target has with what every id leads to, while both change: a line of type difference for each id that differs, then a summary.
+        """Compare a target with the state of every id, while both change: a line of type difference for each id that differs, then a summary.
 
         POST /v1/sinks/{name}/verify
         """

@@ -20,7 +20,7 @@ class AccessRates(TypedDict):
 
 
 class AssignRequest(TypedDict):
-    # For how many days; 7 by default
+    # Number of days; 7 by default
     days: NotRequired[int]
     # Pairs of the head of the review queue; all of it without filter and pairs
     filter: NotRequired[DecisionsFilter]
@@ -86,27 +86,27 @@ class AuditReport(TypedDict):
 
 
 class BackupMark(TypedDict):
-    # RFC 3339: the moment that it is of. Left out if none was noted
+    # RFC 3339: its time. Left out if none was noted
     at: NotRequired[str]
-    # What made it, or its name there; left out for one of GET /v1/backup
+    # Name of the backup; left out for one of GET /v1/backup
     name: NotRequired[str]
-    # Of each server: the moment that it can be recovered to, if the servers were marked
+    # The recovery point of each server, if the servers were marked
     points: NotRequired[list[BackupPoint] | None]
 
 
 class BackupMarkRequest(TypedDict):
-    # RFC 3339: the moment that the backup is of; defaults to now
+    # RFC 3339: time of the backup; now by default
     at: NotRequired[str]
-    # What made the backup, or its name there; at most 100 bytes. On PostgreSQL, and without a time, each server gets a restore point of that name, all of one moment; then at most 63 bytes
+    # Name of the backup, at most 100 bytes. On PostgreSQL, and without a time, each server gets a restore point of that name, all of one moment; then at most 63 bytes
     name: NotRequired[str]
 
 
 class BackupPoint(TypedDict):
-    # RFC 3339, by the server's clock: the time to recover to, if it makes none
+    # RFC 3339, by the server's clock: the time to recover to, if it creates none
     at: str
-    # The restore point to recover to; left out if the server makes none
+    # The restore point to recover to; left out if the server creates none
     name: NotRequired[str]
-    # Why it makes none
+    # Why the server creates none
     refused: NotRequired[str]
     server: str
 
@@ -124,7 +124,7 @@ class BulkRequest(TypedDict):
     pairs: NotRequired[list[DecisionsChosen] | None]
     # Reason, at most 1024 bytes
     reason: NotRequired[str]
-    # That of the preview; required with a filter. If other pairs are chosen by now, nothing is decided
+    # That of the preview; required with a filter. If other pairs are selected by now, nothing is decided
     stamp: NotRequired[str]
     verdict: str
 
@@ -686,12 +686,12 @@ class DecisionsDisagreement(TypedDict):
 class DecisionsEffect(TypedDict):
     # The largest entity that there would be; missing if none changes
     largest: NotRequired[DecisionsEffectEntity]
-    # Entities that would become parts of larger ones
+    # Entities that would be merged
     merged: int
     # There are pairs further down in the queue, which were not looked at
     more: NotRequired[bool]
     pairs: list[DecisionsReviewPair] | None
-    # Entities that would be divided
+    # Entities that would be split
     split: int
     # Names exactly these pairs; a bulk decision by a filter takes it, so that it is about what was seen
     stamp: str
@@ -1468,7 +1468,7 @@ class ProbeInput(TypedDict):
     kind: NotRequired[str]
     # When the source observed these values; now by default
     observed_at: NotRequired[str]
-    # Name of the source, on which it depends which identifiers are compared
+    # Name of the source; it determines which identifiers are compared
     source: NotRequired[str]
 
 
@@ -1851,16 +1851,16 @@ class Sink(TypedDict):
     feed: NotRequired[str]
     # Ids that were read by the current or last fill
     filled: int
-    # For how long the logs keep changes that were not delivered
+    # How long the logs keep undelivered changes
     hold: str
     # Kind of the entities; missing for all
     kind: NotRequired[str]
-    # For how long the oldest change has waited; missing if the server that answers does not deliver to it
+    # How long the oldest change has waited; missing if another server delivers
     lag_ms: NotRequired[int]
     name: str
     # Process that delivers
     owner: NotRequired[str]
-    # Why it is paused though no person paused it, or why it fails
+    # Why it fails, or why it paused without a request
     reason: NotRequired[str]
     # When the position was stored
     saved_at: NotRequired[str]
@@ -1903,9 +1903,9 @@ class SinkList(TypedDict):
 
 
 class SinkRequest(TypedDict):
-    # states: what every id leads to; changes: every change of every log from now on, for all targets but MongoDB; states by default
+    # states: the state of every id; changes: every change of every log from now on, for all targets but MongoDB; states by default
     feed: NotRequired[str]
-    # For how long the logs keep changes that were not delivered, such as 24h; 72h by default and at most
+    # How long the logs keep undelivered changes, such as 24h; 72h by default and at most
     hold: NotRequired[str]
     # Deliver only the entities of this kind; by default all
     kind: NotRequired[str]
@@ -1918,17 +1918,17 @@ class SinkRequest(TypedDict):
 class SinkVerified(TypedDict):
     # Number of ids compared
     compared: int
-    # Number of ids of which the target has another content
+    # Number of ids with other content in the target
     different: int
-    # The sink did not catch up: differences may be on their way
+    # The sink did not catch up: reported differences may still be delivered
     late: NotRequired[bool]
     # Number of ids that the target does not have
     missing: int
-    # Number of those that differ no more, since they were delivered again
+    # Number of those that were repaired by delivering them again
     repaired: int
     # Number of ids left out, because their records are being resolved
     settling: NotRequired[int]
-    # Number of ids that the target has and that lead to nothing
+    # Number of ids that only the target has
     surplus: int
 
 
@@ -2210,7 +2210,7 @@ class WhatIfRequest(TypedDict):
 
 
 class Whoami(TypedDict):
-    # Name that people read beside its decisions, if that is another
+    # Name displayed with its decisions, if different
     author: NotRequired[str]
     # Attributes whose values it may not see
     hide: NotRequired[list[str] | None]
@@ -2221,7 +2221,7 @@ class Whoami(TypedDict):
     # Name of the principal; empty for an installation without tokens, where every request is the operator's
     name: str
     permissions: list[str] | None
-    # What it may do with some kinds and sources, if that is not the same for all
+    # Permissions for some kinds and sources, if they differ
     shares: NotRequired[list[WhoamiShare] | None]
     # Sources whose records it may write; missing for all
     write_sources: NotRequired[list[str] | None]
