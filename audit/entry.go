@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Phase is what an entry reports of its action.
+// Phase is the stage of an action that an entry reports.
 type Phase string
 
 // The phases.
@@ -57,7 +57,7 @@ type Entry struct {
 	// Address of the caller without its port, "" for a command on the machine of the databases.
 	Address   string `json:"address,omitempty"`
 	RequestID string `json:"request_id,omitempty"`
-	// Action is the method and the pattern of the route. Targets are what it is about, by name: "rollup=shops".
+	// Action is the method and the pattern of the route. Targets are the things that it is about, by name: "rollup=shops".
 	Action  string   `json:"action,omitempty"`
 	Targets []string `json:"targets,omitempty"`
 	// Outcome is "ok" or the code of an error.

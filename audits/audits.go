@@ -130,7 +130,7 @@ func (h *Handle) Note(e audit.Entry) *Action {
 	return &Action{h, p}
 }
 
-// End stores how an action ended, with what is known of its targets by then. It does not wait.
+// End stores how an action ended, with the targets that are known by then. It does not wait.
 func (a *Action) End(outcome string, targets ...string) {
 	if a == nil {
 		return

@@ -88,7 +88,7 @@ func wholeSecond(t time.Time) time.Time {
 // Alone reports whether no other process has these cells open.
 func (c *Cells[T]) Alone() bool { return c.opts.Alone }
 
-// Map returns the newest cell map that the process knows.
+// Map returns the newest cell map that this process has read.
 func (c *Cells[T]) Map() *Map { return c.m.Load() }
 
 // Cell returns a handle to a cell that follows the cell when it moves; the database is opened on first use. The error

@@ -11,7 +11,7 @@ import (
 
 // Source is the part of an installation that a Directory uses. Cells implements it.
 type Source[T Store] interface {
-	// Map returns the newest map that this process knows.
+	// Map returns the newest map that this process has read.
 	Map() *Map
 	// Refresh reads the newest map. It never goes back to an older one.
 	Refresh(ctx context.Context) error

@@ -14,7 +14,7 @@ import (
 // remedy.
 var ErrTooMany = problem.Class(errors.Join(problem.ErrConflict, ErrPreflight), ErrPreflight.Error()+" of more cells than fit")
 
-// Fitter is a Driver that knows how many cells its machine or servers can take.
+// Fitter is a Driver that can tell how many cells its machine or servers can take.
 type Fitter interface {
 	// Fit returns ErrTooMany if the cells at all do not fit. Those at added, a subset of all, are about to be created;
 	// if added is empty, Fit only checks whether the cells can be opened. It creates nothing.
@@ -63,7 +63,7 @@ func (c *Cells[T]) opens(ctx context.Context, m *Map) error {
 	return c.fits(ctx, m, func(ID) bool { return false })
 }
 
-// PlanGrowth plans a growth of the newest map that the process knows; ErrTooMany if the new cells do not fit.
+// PlanGrowth plans a growth of the newest map of this process; ErrTooMany if the new cells do not fit.
 func (c *Cells[T]) PlanGrowth(ctx context.Context, g Growth) (*Plan, error) {
 	m := c.Map()
 	plan, err := PlanGrowth(m, g, c.opts.Now())

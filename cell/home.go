@@ -267,8 +267,8 @@ func (h *home[T]) Read(ctx context.Context, fn func(T) error) error {
 	return h.use(ctx, func(db Opened[T]) error { return db.Read(ctx, h.here(ctx, fn)) })
 }
 
-// here makes fn fail with ErrMoved if the cell has left the database. The process hears of the newest map that the cell
-// knows.
+// here makes fn fail with ErrMoved if the cell has left the database. It also passes the epoch of the cell's newest map to
+// the process.
 func (h *home[T]) here(ctx context.Context, fn func(T) error) func(T) error {
 	return func(t T) error {
 		if err := t.Require(ctx, func(head Head) error {

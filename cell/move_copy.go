@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// each calls do with the keys of what is rebuilt, a batch at a time.
+// each calls do with the keys of rebuilt rows, a batch at a time.
 func (m *mover[T]) each(ctx context.Context, in Database[T], do func(keys [][]any) error) error {
 	for after := []any(nil); ; {
 		var keys [][]any

@@ -16,11 +16,11 @@ import (
 // Readdress turns a copy of an installation into an installation of its own when it is opened: its map then leads to
 // the copy and has a new ID. It is idempotent; after an error, repeat the call.
 type Readdress struct {
-	// URL maps a URL, or a template of URLs, of the original to that of the copy. A URL of the copy stays as it is. It
-	// reports whether it knows the URL.
+	// URL maps a URL, or a template of URLs, of the original to that of the copy, and reports whether it has an entry for
+	// the URL. A URL of the copy stays as it is.
 	URL func(url string) (string, bool)
-	// Agree is called with the old and new URL of every cell before anything is written. If it returns an error,
-	// nothing is changed.
+	// Agree is called with the old and new URL of every cell before anything is written. If it returns an error, Readdress
+	// changes nothing.
 	Agree func(m *Map, cells []Readdressed) error
 }
 

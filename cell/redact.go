@@ -43,7 +43,7 @@ func (c *Cells[T]) driver(url string) (Driver[T], error) {
 	return c.opts.Driver(url)
 }
 
-// unfit adds ErrURL if the cell cannot be created at the URL because of what is there already.
+// unfit adds ErrURL if existing data at the URL prevents the creation of the cell.
 func unfit(err error) error {
 	if errors.Is(err, ErrFormat) {
 		return fmt.Errorf("%w: %w", ErrURL, err)

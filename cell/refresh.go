@@ -8,8 +8,7 @@ import (
 	"sync/atomic"
 )
 
-// Observe processes the head of a cell: the epoch of the newest map that the cell knows, and whether the cell may have
-// a filter.
+// Observe processes the head of a cell: the epoch of the cell's newest map, and whether the cell may have a filter.
 func (c *Cells[T]) Observe(id ID, head Head) {
 	c.hear(head.KnownEpoch)
 	switch {
@@ -20,7 +19,7 @@ func (c *Cells[T]) Observe(id ID, head Head) {
 	}
 }
 
-// hear processes the epoch of the newest map that a cell knows.
+// hear processes the epoch of a cell's newest map.
 func (c *Cells[T]) hear(epoch uint64) {
 	for known := c.knownEpoch.Load(); epoch > known; known = c.knownEpoch.Load() {
 		if c.knownEpoch.CompareAndSwap(known, epoch) {
@@ -29,8 +28,8 @@ func (c *Cells[T]) hear(epoch uint64) {
 	}
 }
 
-// Stale reports whether a cell that was read or written to knows of a newer map than the process: a Refresh is due. The
-// authority knows of the newest map, and each cell of every map by which keys went to newer cells instead of to it.
+// Stale reports whether a cell that was read or written has a newer map than the process, so that a Refresh is due. The
+// authority has the newest map, and each cell has at least every map by which keys went to newer cells instead of to it.
 func (c *Cells[T]) Stale() bool { return c.knownEpoch.Load() > c.Map().Epoch() }
 
 // Refresh reads the newest cell map from the authority, or, while it is unavailable, from the copies in the open cells.
@@ -50,7 +49,7 @@ func (c *Cells[T]) Refresh(ctx context.Context) error {
 			if a := m.spec.Authority; next.spec.Authority == a && c.url(next, a) == c.url(m, a) {
 				return nil
 			}
-			// The cell just read is no longer the authority; the one that its map names knows the newest.
+			// The cell just read is no longer the authority; the authority that its map names has the newest map.
 		}
 	})
 }

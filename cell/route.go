@@ -66,7 +66,8 @@ type Range struct {
 	Hi int64 `json:"hi,string"`
 }
 
-// Window is where on the ring, and with what date, an ID is minted to live beside a key (locality.Segment).
+// Window is the segment of the ring, and the range of times, in which an ID is minted to live beside a key
+// (locality.Segment).
 type Window struct {
 	Lo uint64 `json:"segment_lo"`
 	Hi uint64 `json:"segment_hi"`
@@ -83,7 +84,7 @@ type KeyRoute struct {
 	// Hash is the 64-bit hash in hex, Position its upper half.
 	Hash     string `json:"hash"`
 	Position uint32 `json:"position"`
-	// Ring and Digest are what a directory stores.
+	// Ring and Digest are the two parts of the key in a directory.
 	Ring   int64  `json:"ring,string"`
 	Digest string `json:"digest"`
 	// Layers are all generations at the position, the oldest first.
@@ -134,8 +135,8 @@ type Slot struct {
 // PuidRoute explains where a puid lives.
 type PuidRoute struct {
 	PUID int64 `json:"puid,string"`
-	// Slot numbers the ranges from the lowest puids up; Finest is the cell of the finest generation that the slot lies
-	// in, Distance how far behind its start.
+	// Slot numbers the ranges from the lowest puids up. Finest is the cell of the finest generation that contains the slot,
+	// Distance the distance of the slot from the start of that cell.
 	Slot     uint64 `json:"slot"`
 	Finest   uint64 `json:"finest"`
 	Distance uint64 `json:"distance"`

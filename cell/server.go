@@ -13,7 +13,7 @@ type Server struct {
 	Version string `json:"version,omitempty"`
 	// Profile is that of a managed platform, "" for a server like any other.
 	Profile string `json:"profile,omitempty"`
-	// Pooled reports whether a pooler is between this process and the server, PoolerNamed whether the URL says so.
+	// Pooled reports whether there is a pooler in front of the server, PoolerNamed whether the URL says so.
 	Pooled      bool `json:"pooled"`
 	PoolerNamed bool `json:"pooler_named"`
 	// Budget is how many connections this process may have, Own how many it has. Of the server's Connections, Used are open by all processes.
@@ -39,7 +39,7 @@ type Standby struct {
 	Name  string `json:"name"`
 	State string `json:"state"` // streaming, catchup, startup
 	Sync  string `json:"sync"`  // async, sync, quorum, potential
-	// Bytes of the log that it has not replayed, and how many milliseconds ago what it has replayed was written; 0 if that is unknown.
+	// Bytes of the log that it has not replayed, and the age in milliseconds of the last replayed entry; 0 if unknown.
 	Bytes int64 `json:"bytes"`
 	LagMS int64 `json:"lag_ms"`
 }

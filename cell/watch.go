@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// watch is what a process knows about the pulses of cells and has yet to attest.
+// watch holds the pulses of cells that a process has seen, and those that it has yet to attest.
 type watch struct {
 	mu sync.Mutex
 	// seen is the highest pulse of each cell that this process or a witness saw.
@@ -41,8 +41,8 @@ func (w *watch) highest(id ID) Pulse {
 	return w.seen[id]
 }
 
-// examine rejects a database that went back before anything is read from it, and a database that knows of a newer map
-// than the authority has: then the authority went back.
+// examine rejects a database that went back before anything is read from it. If a database has a newer map than the
+// authority, the authority went back.
 func (c *Cells[T]) examine(ctx context.Context, id ID, at string, db Opened[T]) error {
 	var head Head
 	var epoch uint64
@@ -106,7 +106,7 @@ func (c *Cells[T]) seen(id ID) (p Pulse, known bool) {
 	return p, known
 }
 
-// overtaken returns ErrWentBack if the map of the authority is older than what a cell knows of.
+// overtaken returns ErrWentBack if the map of the authority is older than one that a cell has seen.
 func (c *Cells[T]) overtaken(ctx context.Context, id ID, newest uint64) error {
 	authority := c.Map().spec.Authority
 	if err := c.refreshFrom(ctx, authority); err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// Difference is a row that differs from what it should be.
+// Difference is a row that differs from its recomputation.
 type Difference = resolve.Difference
 
 // CheckProgress is the progress of a check.
@@ -32,10 +32,10 @@ type Checking struct {
 	Repair bool
 }
 
-// Check compares everything that cells store with what it should be, during reads and writes: the key directory,
-// records, births, postings, edges, entities, the search index, decisions, logs and totals, counters, the copies of the
-// cell map, and rollups. Without Repair nothing is written. With it, the effects of records are recomputed; ids stay.
-// Each difference is passed to found. The error names what could not be compared.
+// Check compares everything that cells store with its recomputation, during reads and writes: the key directory, records,
+// births, postings, edges, entities, the search index, decisions, logs and totals, counters, the copies of the cell map, and
+// rollups. Without Repair it writes nothing. With it, rows that follow from records are recomputed; ids stay. Each
+// difference is passed to found. The error names the parts that could not be compared.
 func (h *Handle) Check(ctx context.Context, opts Checking, found func(Difference) error, progress func(CheckProgress) error) error {
 	if opts.Repair {
 		if err := h.engine.CheckWrites(); err != nil {

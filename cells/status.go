@@ -72,7 +72,7 @@ type Status struct {
 	Down []cell.ID `json:"down,omitempty"`
 }
 
-// KindStatus says how a kind is resolved.
+// KindStatus is how the records of a kind are resolved: the version of its rules, and a migration.
 type KindStatus struct {
 	Kind    string `json:"kind"`
 	Version int    `json:"version"`

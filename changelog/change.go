@@ -14,7 +14,7 @@ import (
 // Seq is a change's position in its cell's log. It increases with every change and is never reused.
 type Seq int64
 
-// Kind is what happened.
+// Kind is the type of a change.
 type Kind string
 
 // Put and Deleted are facts about a record, committed together with it; Assigned is also about a record. The
@@ -35,7 +35,7 @@ const (
 // OfRecord reports whether changes of the kind are about a record; the others are about an entity.
 func (k Kind) OfRecord() bool { return k == Put || k == Deleted || k == Assigned }
 
-// Cause is what made a change.
+// Cause is the reason of a change.
 type Cause string
 
 // The causes. A change made by a batch of several writes has the cause of its own records.
@@ -60,7 +60,7 @@ type Change struct {
 	Seq  Seq       `json:"seq,string"` // assigned by the cell
 	Time time.Time `json:"time"`       // UTC, in milliseconds
 	Kind Kind      `json:"kind"`
-	// Cause is what made the change.
+	// Cause is the reason of the change.
 	Cause Cause `json:"cause,omitempty"`
 	// Entity is the changed entity, or for Put and Deleted the birth ID of the record.
 	Entity locality.ID `json:"entity"`

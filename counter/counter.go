@@ -52,7 +52,7 @@ type Hit struct {
 	// At is the time of the hit. Zero is now, which a batch with a key or producer must not use.
 	At   time.Time
 	Kind Kind
-	// N is what a counter adds, 1 to MaxN, or the reading of a gauge.
+	// N is the increment of a counter, 1 to MaxN, or the reading of a gauge.
 	N int64
 }
 

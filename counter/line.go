@@ -17,7 +17,7 @@ type plan struct {
 	now   Minute
 }
 
-// needs is what the steps need from a day in UTC.
+// needs lists the data that the steps need from a day in UTC.
 type needs struct {
 	day   int64
 	step  int    // the step of the first minute

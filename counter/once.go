@@ -113,7 +113,7 @@ func NewDedupState(r DedupRecord) *DedupState {
 // Known reports whether a record exists.
 func (m *DedupState) Known() bool { return m.known }
 
-// Changed reports whether the record differs from what was read, and must be saved.
+// Changed reports whether the record was changed since it was read, and must be saved.
 func (m *DedupState) Changed() bool { return m.changed }
 
 // meet starts a part of a group.

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// quota limits the number of metrics. While metrics are created, cells are asked for their number once a minute;
-// metrics created by this process in between are added. So several processes may exceed the quota by what they
+// quota limits the number of metrics. While metrics are created, each cell is asked for its number once a minute, and
+// metrics that this process creates in between are added. So several processes may exceed the quota by the metrics that they
 // create in a minute.
 type quota struct {
 	most  int

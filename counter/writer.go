@@ -50,8 +50,7 @@ func (d transactions) Rewrite(ctx context.Context, fn func(Tx) error) (map[Bucke
 	return nil, d.Update(ctx, fn)
 }
 
-// Learn reports whether the next Apply, with what the group has learned from this error of a transaction, may
-// succeed.
+// Learn processes an error of a transaction, and reports whether the next Apply may succeed.
 func (g *CommitGroup) Learn(err error) bool {
 	switch {
 	case errors.Is(err, ErrCommitUnknown):

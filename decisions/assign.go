@@ -105,8 +105,8 @@ func readAssigned(ctx context.Context, tx storage.Tx, now time.Time) (list []ass
 	return slices.DeleteFunc(list, func(a assigned) bool { return !a.Until.After(now) }), nil
 }
 
-// assignments reads what is assigned now. While the authority is away, pairs are shown without it, unless the filter asks
-// for it.
+// assignments reads the current assignments. While the authority is unavailable, pairs are shown without them, unless the
+// filter needs them.
 func (h *Handle) assignments(ctx context.Context, f *Filter) (map[derived.Pair]*Assignment, error) {
 	var list []assigned
 	if err := h.engine.View(ctx, h.engine.Map().Authority(), func(tx storage.Tx) (err error) {

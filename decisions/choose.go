@@ -11,7 +11,7 @@ import (
 	"github.com/locus-db/locus/resolve/derived"
 )
 
-// Limits of what is read of the queue at once: what it costs does not depend on the size of the installation.
+// Limits of a read of the queue, so that its cost does not depend on the size of the installation.
 const (
 	MaxQueue  = 1000 // pairs of the head of the queue
 	queueRead = 2000 // possible matches that are read for them: others are decided, or not the best of two entities

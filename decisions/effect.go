@@ -18,7 +18,7 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// Effect is what decisions about chosen pairs would do. Nothing is written.
+// Effect is the effect that decisions about the selected pairs would have. Nothing is written.
 type Effect struct {
 	Pairs []ReviewPair `json:"pairs"`
 	// Stamp names exactly these pairs, for DecideAll.

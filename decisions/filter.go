@@ -52,7 +52,7 @@ func (f *Filter) takesAssigned(a *Assignment) bool {
 	}
 }
 
-// check refuses a question about the pairs of a person who is not known.
+// check refuses a question about the pairs of the caller if the caller has no name.
 func (f *Filter) check() error {
 	if f.Assigned == ToMe && f.Person == "" {
 		return problem.Invalid("/assigned", "invalid", "a request without a token has no name: give the name of the person")

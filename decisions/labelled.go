@@ -15,7 +15,7 @@ import (
 // maxLabelled is how many decided pairs a draft is compared on: the newest.
 const maxLabelled = 1000
 
-// Labelled is what two sets of rules make of the pairs that people decided, each pair by itself.
+// Labelled compares two sets of rules on the pairs that people decided, each pair in isolation.
 type Labelled struct {
 	Same      int `json:"same"`      // decided so
 	Different int `json:"different"` // decided so

@@ -27,13 +27,13 @@ type ReviewPair struct {
 	Joined bool `json:"joined,omitempty"`
 	// Teaches is how many bits the answer teaches, 0 to 9; see learn.Bits.
 	Teaches float64 `json:"teaches"`
-	// Assigned says who is to answer it, nil if it is assigned to no person.
+	// Assigned is the assignment of the pair, nil if there is none.
 	Assigned *Assignment `json:"assigned,omitempty"`
 	settles  int         // pairs of records that the answer is about
 	puids    derived.Pair
 }
 
-// Assignment says who is to answer a pair, and until when it is kept for that person.
+// Assignment is the person who is to answer a pair, and the time until which the pair is reserved.
 type Assignment struct {
 	To    string    `json:"to"`
 	By    string    `json:"by,omitempty" doc:"Who assigned it"`

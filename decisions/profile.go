@@ -23,15 +23,16 @@ const (
 	maxThreshold match.Weight = 10000
 )
 
-// ProfileQuery selects what a Profile is about.
+// ProfileQuery selects the content of a Profile.
 type ProfileQuery struct {
-	// Kinds are those to look at, nil for all.
+	// Kinds limits it to these kinds, nil for all.
 	Kinds []string
 	// Threshold is one more threshold whose effect is computed, 0 for none.
 	Threshold match.Weight
 }
 
-// Profile describes the records of an installation, what they became, and how far from the threshold.
+// Profile describes the records of an installation, their entities, and the distribution of match weights around the
+// threshold.
 type Profile struct {
 	// Records is how many records were looked at; Whole reports that there are no others, so that all counts are exact.
 	Records int           `json:"records"`
@@ -57,7 +58,7 @@ type KindProfile struct {
 	Keys      []KeyCount      `json:"blocking_keys"`
 	Keyed     int             `json:"keyed"`
 	Threshold match.Weight    `json:"threshold"`
-	// Thresholds are the effects of others, in their order.
+	// Thresholds are the effects of other thresholds, in ascending order.
 	Thresholds []ThresholdEffect `json:"thresholds"`
 }
 

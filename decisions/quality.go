@@ -38,7 +38,7 @@ type KindQuality struct {
 	Strata    []StratumQuality `json:"strata"`
 }
 
-// Interval is an estimate with the interval that the true value lies in, as often as Confidence says.
+// Interval is an estimate with an interval that contains the true value with probability Confidence.
 type Interval struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`

@@ -25,8 +25,8 @@ const (
 	// Teaches lists the possible matches and the weakest pairs within entities, what teaches most first: one of each pattern
 	// of levels, and among these by ReviewPair.Teaches.
 	Teaches Order = "teaches"
-	// Chance lists all compared pairs by chance, from each stratum of Quality. What people answer about these says how good
-	// the entities are.
+	// Chance lists all compared pairs in random order, from each stratum of Quality. Answers to these pairs estimate the
+	// quality of the entities.
 	Chance Order = "chance"
 	// Second lists pairs that another person has answered and Filter.Person has not, by chance, without the answer. Answers
 	// to these say how often people agree, see Team.

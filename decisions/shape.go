@@ -11,8 +11,8 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// Shape is what many values look like: each digit is a 9, letters in a row are A, Aa or a, blanks in a row are one.
-// Other signs stay.
+// Shape is the pattern of many values: each digit is a 9, consecutive letters are A, Aa or a, consecutive blanks are one.
+// Other characters stay.
 type Shape struct {
 	Shape  string `json:"shape"`
 	Values int    `json:"values"`
@@ -92,7 +92,7 @@ func (s shapes) add(value string, of entity.Ref) {
 	s[shape].Values++
 }
 
-// told returns the most frequent shapes, and the odd ones with the number of their values.
+// told returns the most frequent shapes, and the odd ones with their number of values.
 func (s shapes) told(values int) (usual, odd []Shape, oddValues int) {
 	all := make([]Shape, 0, len(s))
 	for _, shape := range s {

@@ -34,8 +34,8 @@ var strata = []struct {
 // least is the share of the draw that a stratum has, however few pairs it has.
 const least = .1
 
-// answered is the share of the first pairs of the draw that have to be decided to count as a sample: the rest is what
-// people skip.
+// answered is the share of the first pairs of the draw that must be decided to count as a sample; people skip some of the
+// rest.
 const answered = .8
 
 // stratum has the pairs of a stratum in the order of the draw.

@@ -37,7 +37,7 @@ type surveyedPair struct {
 	a, b *entity.Record
 	// said is the decision in force about the two, nil if there is none.
 	said *entity.Decision
-	// implied says that a decision of a person keeps the entities of the two apart.
+	// implied reports that a decision of a person separates the entities of the two.
 	implied bool
 }
 

@@ -68,7 +68,8 @@ type Batch struct {
 
 const week = 7 * 24 * time.Hour
 
-// Team reads all decisions about pairs of some kinds, nil for all, and keeps those of some kinds until it knows their records.
+// Team reads all decisions about pairs of some kinds, nil for all. It has to keep those of unknown kinds until it has read
+// their records.
 func (h *Handle) Team(ctx context.Context, kinds []string) (*Team, error) {
 	c := tallies{now: h.engine.Now().UTC(), people: map[string]*Progress{}, agreed: map[[2]string]*Agreement{}, batches: map[string]*Batch{}}
 	var all []entity.Decision

@@ -52,7 +52,7 @@ type MatchOptions struct {
 	Fuzzy bool
 }
 
-// Level says how likely a candidate is the same thing as a probe.
+// Level is how likely a candidate is the same thing as a probe.
 type Level string
 
 // The levels, the best first.
@@ -94,14 +94,14 @@ type Candidate struct {
 	Record      entity.Ref
 	MatchWeight match.Weight
 	Level       Level
-	// Relation is what the probe is to the entity if they are related and not the same: part_of, has_part or
+	// Relation is the relation of the probe to the entity if they are related and not the same: part_of, has_part or
 	// co_located; otherwise "".
 	Relation string
 	// Why is set with MatchOptions.Why. Its first side is the probe.
 	Why *match.Explanation
 }
 
-// Prediction is what a put would do.
+// Prediction is the effect that a put of the probe would have.
 type Prediction struct {
 	// Outcome is created (a new entity), matched (added to an entity), updated, unchanged or stale.
 	Outcome string

@@ -21,8 +21,7 @@ type vocabulary struct {
 	others buckets          // those of all words that are not in the list, such as numbers
 }
 
-// bucket is one of those that the entities of a cell are distributed to. Entities share buckets, so what they say is possible
-// still has to be looked for.
+// bucket is a set of entities of a cell. Entities share buckets, so a hit in a bucket must be verified by a search.
 type bucket uint16
 
 // bucketOf returns the bucket of an entity.
@@ -51,7 +50,7 @@ func (p *buckets) fill() {
 	}
 }
 
-// keep removes what is not in another set, and reports whether anything is left.
+// keep removes the buckets that are not in another set, and reports whether any are left.
 func (p *buckets) keep(others *buckets) (any bool) {
 	var all uint64
 	for i := range p {

@@ -25,7 +25,7 @@ type words struct {
 	cells map[cell.ID]*cellWords
 }
 
-// cellWords are the words of a cell as a process knows them.
+// cellWords are the words of a cell that a process has cached.
 type cellWords struct {
 	reading sync.Mutex // held by the search that reads all of them
 	known   atomic.Pointer[known]

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Answer is what a person said about a pair.
+// Answer is the answer of a person about a pair.
 type Answer struct {
 	Verdict Verdict   `json:"verdict"`
 	Author  string    `json:"author,omitempty"`

@@ -83,7 +83,7 @@ type Ref struct {
 // divides.
 func (r Ref) String() string { return r.Source + ":" + r.Key }
 
-// Record is what one source says about one thing.
+// Record is the content that one source has about one thing.
 type Record struct {
 	PUID PUID
 	Ref

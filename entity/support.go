@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Support is what speaks for a value of a view.
+// Support is the evidence for a value of a view.
 type Support struct {
 	// Weight is the sum over its records of trust x freshness x worth, as Merge weighs it: 1 for a value that one fully
 	// trusted source observed last.

@@ -24,7 +24,7 @@ type Route struct {
 	ID      *cell.EntityRoute `json:"id,omitempty"`
 	// Found reports whether there is a record or an entity.
 	Found bool `json:"found"`
-	// Record and Entity are what was found.
+	// Record and Entity are the record and the entity at the address.
 	Record *entity.PUID `json:"record,omitempty"`
 	Entity *locality.ID `json:"entity,omitempty"`
 }

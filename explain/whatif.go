@@ -32,7 +32,7 @@ type Scenario struct {
 	Threshold match.Weight `json:"threshold,omitempty"`
 }
 
-// ScenarioResult is what would change.
+// ScenarioResult is the effect of a scenario.
 type ScenarioResult struct {
 	Before []ScenarioEntity `json:"before"` // current entities that would change or disappear
 	After  []ScenarioEntity `json:"after"`  // entities that would replace them

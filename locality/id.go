@@ -93,7 +93,7 @@ func FieldsV8(id ID) (Fields, bool) {
 		id.Version() == 8 && low>>14 == 0b10
 }
 
-// Envelope is what surrounds the fields of an ID: its version, and for Version8 the variant.
+// Envelope is the part of an ID around its fields: its version, and for Version8 the variant.
 type Envelope int
 
 const (
@@ -113,7 +113,7 @@ func (e Envelope) nodeBits() int {
 	return 28
 }
 
-// identity is what distinguishes lanes: all bits of an ID but its position and its time, as two big-endian halves.
+// identity distinguishes lanes: all bits of an ID except its position and its time, as two big-endian halves.
 type identity struct{ high, low uint64 }
 
 // identity encodes process x and the low nodeBits of node y.

@@ -4,8 +4,8 @@ package match
 
 // Words that one writes as one and another apart: Blade Runner, PSLX 350.
 
-// apart pairs a word of one name with two neighbours of the other that are the same word, written apart: Blade Runner. It
-// returns the words that are paired.
+// apart pairs a word of one name with two neighbouring words of the other that are the same word written apart: Blade
+// Runner. It returns the words that are paired.
 func (l *alignment) apart(one, two []token, usedOne, usedTwo uint32) (ones, twos uint32) {
 	var lengths uint64 // of the unpaired words
 	for i := range one {

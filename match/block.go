@@ -12,8 +12,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// KeyKind is what a blocking key is made of. The values are part of the stored hashes and never change their
-// meaning.
+// KeyKind is the kind of clue that a blocking key is made of. The values are part of the stored hashes and never change
+// their meaning.
 type KeyKind uint8
 
 // The kinds of blocking keys.

@@ -116,7 +116,7 @@ func (s *Schema) says(a Attributes) bool {
 	})
 }
 
-// said reports whether an attribute has a value. Any attribute of TypeName stands in for another one.
+// said reports whether an attribute has a value. Any attribute of TypeName can replace another one.
 func (s *Schema) said(attribute Attribute, a Attributes) bool {
 	return slices.ContainsFunc(s.Attributes, func(other Attribute) bool {
 		return (other.Name == attribute.Name || attribute.Type == TypeName && other.Type == TypeName) &&

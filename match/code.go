@@ -87,7 +87,7 @@ func sameCode(x, y string) bool {
 	return len(before) <= 4 && len(after) <= 4 && !hasDigit(before) && !hasDigit(after) && (before == "" || !digits(x))
 }
 
-// agreement is what the model numbers of two records say.
+// agreement is the result of comparing the model numbers of two records.
 type agreement uint8
 
 const (

@@ -93,7 +93,7 @@ func compareFacts(v *Vector, a, b *Record) {
 	v.set(fieldNumber, least)
 }
 
-// asDate returns where a level stands among those of a date: a usual day is that of its year, and the year before or after is
+// asDate returns the rank of a level among those of a date: a usual day ranks like its year, and the year before or after
 // like another day of one year.
 func (l level) asDate() level {
 	switch l {
@@ -107,7 +107,7 @@ func (l level) asDate() level {
 	return l
 }
 
-// asNumber returns where a level stands among those of a number: another of one series is below all.
+// asNumber returns the rank of a level among those of a number: another of one series is the lowest.
 func (l level) asNumber() level {
 	if l == quantitySeries {
 		return levelNone

@@ -13,7 +13,7 @@ type legalForm struct {
 	of   formOf
 }
 
-// formOf is what forms of several countries have in common. Forms of one are often taken for each other: GmbH, Ltd, ООО.
+// formOf has the common form of legal forms of several countries. These are often confused: GmbH, Ltd, ООО.
 type formOf uint8
 
 const (

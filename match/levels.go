@@ -12,13 +12,13 @@ type Field struct {
 	Fixed bool
 }
 
-// FieldLevel is one comparison level of a field. The first level of a field stands for no evidence. A level without a
-// text is not used by the style of the kind.
+// FieldLevel is one comparison level of a field. The first level of a field means no evidence. A level without a text is not
+// used by the style of the kind.
 type FieldLevel struct {
 	Text   string
 	Weight Weight // of the kind, or else of its style, or else of the table
-	// Counted reports whether the term-frequency table says what the level means: that values tell the things of a series
-	// apart. Weights from data keep its weight.
+	// Counted reports whether the term-frequency table determines the meaning of the level: whether the values distinguish
+	// the things of a series. Weights learned from data keep the weight of such a level.
 	Counted bool
 }
 

@@ -14,7 +14,7 @@ type measure struct {
 	unit  string
 }
 
-// unit is what a number counts, in one spelling.
+// unit is the unit of a number, in one spelling.
 type unit struct {
 	name string
 	of   string  // what it measures, as volume; "" for a unit that is like no other
@@ -143,7 +143,7 @@ func compareSizes(a, b []measure) level {
 	return found
 }
 
-// measured are what titles give one number of, in whatever unit.
+// measured are quantities of which a title has one, in any unit.
 var measured = wordSet(`memory volume mass power charge`)
 
 // agrees reports whether a measure in a unit agrees with one of the other title.

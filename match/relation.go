@@ -21,8 +21,8 @@ func relate(x, y *residual, a, b whole) level {
 	}
 }
 
-// whole is what a record is, by its name and its first category; apart leaves out the categories that the
-// other record has, too.
+// whole is the type of thing that a record is, by its name and its first category; apart ignores the categories that both
+// records have.
 type whole struct{ is, apart parts }
 
 // beside returns what a record is relative to another. A shared category does not make one of them the

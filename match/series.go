@@ -21,8 +21,8 @@ const (
 	// seriesShare is the share of the records with another value than the commonest of their title that share it with a
 	// further record of the title, beyond those that chance gives, from which an attribute tells things apart.
 	seriesShare = 0.25
-	// variantShare is that share for a variant, of which chance gives more, since it goes by what stands beside a value, too; and
-	// variantSure is by how many standard deviations they have to be more than by chance.
+	// variantShare is that share for a variant, for which chance alone gives more, since neighbouring values count as well;
+	// variantSure is how many standard deviations the share must be above chance.
 	variantShare = 0.15
 	variantSure  = 2
 	// seriesLeast is the number of such records below which they show nothing.

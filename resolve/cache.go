@@ -55,9 +55,9 @@ func (r *Resolver) node(rec *entity.Record) *node {
 	return n
 }
 
-// cache is what the lease holder remembers of the records that it used last: their contents, and what was decided about them.
-// No other process decides while it holds the lease, so that is what the cells have, as long as every batch that resolves
-// records updates it and all other work that writes in their place forgets it.
+// cache holds the records that the lease holder used last: their contents, and the decisions about them. No other process
+// decides while it holds the lease, so the cache equals the cells, as long as every batch that resolves records updates it
+// and all other writes to these rows invalidate it.
 type cache struct {
 	nodes recent[*node]
 	// edges are those of records without decisions about them.

@@ -4,7 +4,7 @@ package resolve
 
 import "github.com/locus-db/locus/entity"
 
-// carried is what a first look keeps from page to page.
+// carried is the state that the first pass keeps from page to page.
 type carried struct {
 	// young and old cache the blocking keys that records are posted under, because a posting names only one of them. They are
 	// two halves, like those of cache.

@@ -13,12 +13,12 @@ import (
 	"github.com/locus-db/locus/lease"
 )
 
-// A process without the lease sends the writes of its callers to the process that holds it, and returns what that one
-// returns. That costs one round trip between the two, where putting the records, asking and waiting (see elsewhere) costs
-// several to the databases, and the holder sees the writes of all processes in time to share a batch among them.
+// A process without the lease sends the writes of its callers to the process that holds it, and returns the results of that
+// process. This costs one round trip between the two processes; putting the records, asking and waiting (see elsewhere)
+// costs several to the databases. The holder also gets the writes of all processes in time to share a batch among them.
 //
-// Forwarding is only a shorter way: if the holder cannot be reached, or holds the lease no longer, the process writes by
-// itself, and puts again what may have been put when the holder is gone. A forwarded call is never forwarded again.
+// Forwarding is only a short cut: if the holder cannot be reached, or no longer holds the lease, the process writes by
+// itself, and repeats writes of unknown outcome once the holder is gone. A forwarded call is never forwarded again.
 
 // ErrNotHolder means that a process does not take writes for others: it does not hold the lease, or is not reached.
 // Nothing was applied.

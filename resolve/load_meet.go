@@ -189,8 +189,8 @@ func (p *partial) renamed(ctx context.Context, asked []counting) (drawn []entity
 	return drawn, nil
 }
 
-// meet reads the records that are compared with renewed ones. Those that were drawn in have keys that draw has not seen, and
-// whose number of records has not changed.
+// meet reads the records that are compared with renewed ones. Records that draw added may have keys that draw has not seen;
+// the number of records of these keys has not changed.
 func (p *partial) meet(ctx context.Context) error {
 	var mu sync.Mutex
 	var met []entity.PUID

@@ -44,7 +44,7 @@ func newRedoLog() *redoLog {
 	}
 }
 
-// clean reports whether nothing is left undone, as far as this process knows.
+// clean reports whether all redo entries are done, as far as this process knows.
 func (l *redoLog) clean() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

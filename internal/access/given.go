@@ -124,7 +124,7 @@ func add(list, more []string) []string {
 	return list
 }
 
-// Principal returns a principal with what is given.
+// Principal returns a principal with these permissions.
 func (g *Given) Principal() *Principal {
 	set, _ := Grant(g.Roles, nil) // ParseGiven has checked them
 	return &Principal{Permissions: set, Sources: g.Sources, Restriction: g.Restriction, Shares: g.Shares}

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Principal is who acts.
+// Principal is the identity that a request acts as.
 type Principal struct {
 	// Name of the token or of the person, or "" for the operator of an installation without tokens.
 	Name string

@@ -52,7 +52,7 @@ func (r Rule) AdmitsNarrowed(of *Restriction) bool {
 	return r.open || r.narrowed || r.masked && of.Kinds == nil
 }
 
-// readsOnly are permissions by which no record is written, and none is given that could.
+// readsOnly are permissions that neither write records nor grant others.
 var readsOnly = Of(Schema, Read, Count, Decide, Metrics, Audit)
 
 // AdmitsLimited reports whether a caller with these permissions, who may write some sources only, may use the route.

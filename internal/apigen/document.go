@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// API is what the clients have to know of the document.
+// API is the part of the document that the clients are generated from.
 type API struct {
 	Operations []*Operation // by name
 	Schemas    []*Named     // that operations use, by name

@@ -28,7 +28,7 @@ func pyName(name string) string {
 	return out
 }
 
-// pyType writes a type; prefix stands before the names of schemas.
+// pyType writes a type; prefix is put before the names of schemas.
 func pyType(s *Schema, prefix string) string {
 	t := "Any"
 	switch {

@@ -94,7 +94,7 @@ var TestModules = []string{
 	rapid, goCmp, goleak, datadriven, goInternal, chromedp, cdproto, smetrics, porcupine,
 }
 
-// Picture maps every package to what it may import.
+// Picture maps every package to the packages that it may import.
 var Picture = map[string]Rule{
 	"locality":          {Tests: []string{mongo, googleUUID}},
 	"internal/protocol": {},

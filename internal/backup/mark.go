@@ -16,7 +16,7 @@ import (
 
 // Mark is the note that a backup was made.
 type Mark struct {
-	// Name is what made it, or its name there; "" for a backup by Locus.
+	// Name is the name of the backup in the tool that made it; "" for a backup by Locus.
 	Name string `json:"name,omitempty"`
 	// At is the moment that the backup is of.
 	At time.Time `json:"at"`

@@ -39,7 +39,7 @@ var (
 	ErrNotAtMark = problem.Class(problem.ErrConflict, "restore: not every cell is at the mark")
 )
 
-// passing is what pointRow says.
+// passing is the result of pointRow.
 type passing struct {
 	ID   string `json:"id"` // of the mark, since a name may come again
 	Name string `json:"name"`

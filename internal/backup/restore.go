@@ -48,9 +48,9 @@ func Is(in *bufio.Reader) bool {
 	return err == nil && string(name) == headerName
 }
 
-// Restore makes a data directory from what Write has written. Its cells skip the numbers that the original may have
-// given away since, so the directory may be served at once. It appears under its name when it is complete; a process
-// that is killed leaves a directory DIR.restoring-* beside it, which can be deleted.
+// Restore restores a data directory from the output of Write. Its cells skip the numbers that the original may have
+// allocated after the backup, so the directory may be served at once. It appears under its name when it is complete; a
+// process that is killed leaves a directory DIR.restoring-* beside it, which can be deleted.
 func Restore(ctx context.Context, dir string, in io.Reader) (_ *Manifest, err error) {
 	dir = filepath.Clean(dir)
 	if left, err := os.ReadDir(dir); err == nil && len(left) > 0 {

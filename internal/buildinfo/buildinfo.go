@@ -13,7 +13,7 @@ import (
 // Devel is the version of a binary that does not know it, such as that of go run.
 const Devel = "devel"
 
-// Info is what a binary was built from.
+// Info describes the source and the build of a binary.
 type Info struct {
 	// Version is the tag; after a tag, a pseudo-version with time and commit. It ends in +dirty if files differed from
 	// the commit.
@@ -22,7 +22,7 @@ type Info struct {
 	Commit string `json:"commit,omitempty"`
 	// Time is when the commit was made, as RFC 3339; "" if unknown.
 	Time string `json:"time,omitempty"`
-	// Go is the version of Go that compiled it, and OS and Arch are what it was compiled for.
+	// Go is the version of Go that compiled it; OS and Arch are its target.
 	Go   string `json:"go"`
 	OS   string `json:"os"`
 	Arch string `json:"arch"`

@@ -17,8 +17,8 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// charmaps are the encodings of one byte a character. Of these only Windows-1252 is recognised by itself: a byte says
-// nothing about which of the others is meant.
+// charmaps are the encodings of one byte a character. Only Windows-1252 is recognised without other evidence: a byte does
+// not show which of the others was used.
 var charmaps = map[Encoding]*charmap.Charmap{
 	Windows1252: charmap.Windows1252, "windows-1250": charmap.Windows1250, "windows-1251": charmap.Windows1251,
 	"windows-1253": charmap.Windows1253, "windows-1254": charmap.Windows1254, "windows-1257": charmap.Windows1257,

@@ -143,7 +143,7 @@ func (l *lines) decode(line []byte, cut bool) []byte {
 	}
 	switch {
 	case multibyte[l.encoding] != nil:
-		// The decoder has put this character in the place of what it could not read.
+		// The decoder puts this character in place of invalid bytes.
 		l.bad = bytes.IndexRune(line, utf8.RuneError)
 	case !cut:
 		l.bad = strictjson.InvalidUTF8(line)

@@ -41,7 +41,7 @@ type setting struct {
 	terms     []term
 }
 
-// useKind is what a column is used for.
+// useKind is the use of a column.
 type useKind int
 
 const (

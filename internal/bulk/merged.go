@@ -10,7 +10,7 @@ type mergedCells struct {
 	now  map[int]mergedCell
 }
 
-// mergedCell is what a column has up to a row.
+// mergedCell is the value of a column that applies up to a row.
 type mergedCell struct {
 	last int64
 	text string

@@ -21,7 +21,7 @@ type language struct {
 	pages   []Encoding
 }
 
-// languages are told apart by their letters: of the bytes of a text only its own encoding makes words of one language.
+// languages are distinguished by their letters: only the encoding of a text turns its bytes into words of one language.
 var languages = func() []language {
 	western := []Encoding{Windows1252, "cp850", "macintosh", "cp437"}
 	central, cyrillic := []Encoding{"windows-1250", "iso-8859-2", "cp852"}, []Encoding{"windows-1251", "koi8-r", "cp866", "iso-8859-5"}

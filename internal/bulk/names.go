@@ -74,7 +74,7 @@ const (
 	innerAlias        // an alias after any other words
 )
 
-// prefixes are words before the name of an attribute that do not change what it is.
+// prefixes are words before the name of an attribute that do not change its meaning.
 var prefixes = []string{
 	"billing", "mailing", "shipping", "delivery", "primary", "main", "work", "customer", "client", "contact", "location", "legal", "home", "secondary", "addr",
 	"rechnungs", "rechnung", "kunden", "kunde", "haupt", "liefer", "cliente", "fatturazione", "facturation", "facturacion", "factuur", "klant",
@@ -90,7 +90,7 @@ var companyPrefixes = []string{
 // personPrefixes are such words too, but a name after them is that of a person.
 var personPrefixes = []string{"person", "patient", "member", "employee", "attendee"}
 
-// suffixes are words after the name of an attribute that do not change what it is.
+// suffixes are words after the name of an attribute that do not change its meaning.
 var suffixes = []string{"work", "home", "business", "mobile", "value", "geschaftlich", "privat", "mobil"}
 
 // counted returns a name of an address book without its number: phone_1_value is phone, address_1_city is city. It

@@ -4,7 +4,7 @@ package bulk
 
 import "slices"
 
-// nullTexts are what databases, data frames and spreadsheets write where a value is missing.
+// nullTexts are the texts that databases, data frames and spreadsheets write for a missing value.
 var nullTexts = []string{"NULL", "null", "(null)", "<null>", `\N`, "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "None", "-"}
 
 // withoutNulls returns the columns without texts that stand for a missing value, and these texts in the order of

@@ -20,7 +20,7 @@ const (
 // equal rows are one record, and an edited row is a new one.
 const HashKey = "@hash"
 
-// Options are what is known about a file. The zero value recognises everything.
+// Options describe a file. The zero value recognises everything.
 type Options struct {
 	// Copies are files that are read in place of streams, which can be read only once, by the names of these.
 	Copies map[string]string
@@ -95,7 +95,7 @@ type Observed struct {
 	Zone   string // of the IANA database, for layouts without one; "" is UTC
 }
 
-// CheckDialect checks that the delimiter and the quote are one ASCII character each, or what stands for one.
+// CheckDialect checks that the delimiter and the quote are one ASCII character each, or a word for one.
 func (o *Options) CheckDialect() error {
 	one := func(text string) bool { return len(text) == 1 && text[0] < 0x80 && text != "\n" && text != "\r" }
 	switch {

@@ -32,10 +32,10 @@ type Plan struct {
 	SourceGuessed, KindGuessed, FormatGuessed bool
 	// Missing are the columns that options name and the file lacks; see Options.Unstored.
 	Missing []string
-	// Questions are what has to be answered before the file can be read.
+	// Questions must be answered before the file can be read.
 	Questions []Question
-	// Sample are the rows of the sample without the refused ones, whose errors are in Refused. If the key is asked for, theirs is
-	// made of the content.
+	// Sample are the accepted rows of the sample; Refused has the errors of the others. If the key is still a question, the
+	// rows have keys derived from their content.
 	Sample  []*Row
 	Refused []*RowError
 

@@ -50,8 +50,8 @@ func linesBefore(text []byte, o *Options, kinds []*match.Schema) int {
 	return 0
 }
 
-// isAboutFile reports whether the first row says what the file is, as those of DATEV do: it has another width than the others,
-// and the second row names columns.
+// isAboutFile reports whether the first row describes the file, as in files of DATEV: its width differs from that of the
+// others, and the second row names columns.
 func isAboutFile(s sniffed, kinds []*match.Schema) bool {
 	isName := func(name string) bool { return isHeaderName(name, kinds) }
 	if len(s.rows[0]) == s.width || len(s.rows[1]) != s.width || slices.ContainsFunc(s.rows[0], isName) {

@@ -35,10 +35,9 @@ func (r *Reader) Lists() bool {
 	return !text
 }
 
-// Fields returns the row that Next returned last, or the rejected one, as the file has it: every column, known or not,
-// with the names and the text of the file. A row of CSV with too few fields lacks the last columns, one with too many
-// has the rest in the last one. A JSON object within a row is its text. The error says that the row cannot be taken
-// apart.
+// Fields returns the row that Next returned last, or the rejected one, with the names and the texts of the file, mapped or
+// not. A row of CSV with too few fields lacks the last columns; one with too many has the rest in the last one. A JSON
+// object within a row is its text. It returns an error if the row cannot be parsed.
 func (r *Reader) Fields() ([]Field, error) {
 	switch rows := r.rows.(type) {
 	case *csvRows:
@@ -128,7 +127,7 @@ func plainTexts(value strictjson.Value) (list []string, plain bool) {
 
 var errNoRow = errors.New("the row cannot be taken apart")
 
-// Raw returns the rejected row as the file has it, as far as the error has it.
+// Raw returns the rejected row in the text of the file, as far as the error contains it.
 func (e *RowError) Raw() string {
 	if e.Text != "" {
 		return e.Text

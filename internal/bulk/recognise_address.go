@@ -10,8 +10,8 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// isPartOfTown reports whether another column is rather the town than that of a candidate: of suburb or locality and town, both of
-// which a town may be called, town stands first among the aliases.
+// isPartOfTown reports whether another column is more likely the town than a candidate: of suburb or locality and town,
+// which are both aliases, town is first among the aliases.
 func (r *recognition) isPartOfTown(g guessed, all []guessed) bool {
 	if g.attribute.Role != match.RoleLocality {
 		return false

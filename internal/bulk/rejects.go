@@ -21,7 +21,7 @@ type Reject struct {
 	Reason  string `json:"reason"`
 	// Row is the row: an object that can be read again after correction, or the text of a row that could not be parsed.
 	Row json.RawMessage `json:"row"`
-	// Text is the row as written, if it was damaged: Row then has its fields as far as they could be told apart.
+	// Text is the row as written, if it was damaged: Row then has the fields that could be parsed.
 	Text string `json:"text,omitempty"`
 	// Cause is the reason without the values of the row.
 	Cause string `json:"-"`
@@ -51,7 +51,7 @@ func NewRejects(name string, size int64) (*Rejects, error) {
 	if err != nil {
 		return nil, fmt.Errorf("go on with the file of refused rows: %w", err)
 	}
-	// The file may have been shortened or removed since; continue with what is there.
+	// The file may have been shortened or removed since; continue with the rest.
 	r.size = min(size, end)
 	if err := r.file.Truncate(r.size); err != nil {
 		return nil, fmt.Errorf("go on with the file of refused rows: %w", err)

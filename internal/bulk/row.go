@@ -8,7 +8,7 @@ import (
 	"fmt"
 )
 
-// Limits of what is read.
+// Limits of a row.
 const (
 	MaxRow     = 1 << 20 // bytes of a row or a line
 	MaxColumns = 4096    // columns of a CSV file
@@ -45,7 +45,7 @@ func (r *Row) Flat() json.RawMessage {
 	return plainJSON(flat)
 }
 
-// plainJSON returns strings, and lists and maps of them, as JSON in which <, > and & stand for themselves.
+// plainJSON returns strings, and lists and maps of them, as JSON without escaping <, > and &.
 func plainJSON(value any) json.RawMessage {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

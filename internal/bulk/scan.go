@@ -177,7 +177,7 @@ func (s *scanner) readOn(damaged *int, offset *int64) (reason string) {
 	}
 }
 
-// isRow reports whether a line is a row by itself.
+// isRow reports whether a line is a complete row.
 func (s *scanner) isRow(line []byte) bool {
 	if s.width == 0 {
 		return false

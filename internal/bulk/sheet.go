@@ -39,7 +39,7 @@ func (p *Plan) openBook(r *Reader) (*tabular.Workbook, error) {
 	return book, err
 }
 
-// oleError says what a file of the format of the old Office programs is.
+// oleError describes a file in the format of the old Office programs.
 func oleError(name string, in io.Reader) error {
 	wide := func(text string) (b []byte) {
 		for _, u := range utf16.Encode([]rune(text)) {

@@ -17,7 +17,7 @@ var delimiters = []byte{',', ';', '\t', '|'}
 // sampleRows is how many rows of a sample are looked at.
 const sampleRows = 1000
 
-// sniffed is what the sample of a CSV file shows with one dialect.
+// sniffed is the result of reading the sample of a CSV file with one dialect.
 type sniffed struct {
 	dialect Dialect
 	rows    [][]string
@@ -144,7 +144,7 @@ func readerOf(text []byte) *bufio.Reader {
 	return bufio.NewReaderSize(bytes.NewReader(text), min(len(text)+1, sample))
 }
 
-// sampleOf returns the rows of a sample, and what ended it.
+// sampleOf returns the rows of a sample, and the error that ended it.
 func sampleOf(text []byte, d Dialect) (rows [][]string, err error) {
 	s := scanner{lines: &lines{r: readerOf(text), encoding: UTF8}, dialect: d}
 	for len(rows) < sampleRows {

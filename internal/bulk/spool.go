@@ -31,7 +31,7 @@ func containerOf(name string, head []byte) (Format, error) {
 	return Auto, nil
 }
 
-// seekable sets at and length: the file itself, or a private temporary copy of a stream or of what a file unpacks to.
+// seekable sets at and length: of the file itself, or of a private temporary copy of a stream or a decompressed file.
 func (r *Reader) seekable() error {
 	if r.at != nil {
 		return nil

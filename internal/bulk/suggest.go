@@ -53,7 +53,7 @@ func (d *Draft) Names(columns []string) bool {
 	})
 }
 
-// DraftColumn is what a draft makes of a column.
+// DraftColumn is the result of a draft for a column.
 type DraftColumn struct {
 	Name      string
 	Attribute string // "" if it is left out
@@ -144,7 +144,7 @@ func addAlias(kind *match.Schema, attribute, alias string) bool {
 	return true
 }
 
-// guess is what a column becomes, and why. Without a type it is left out.
+// guess is the proposed attribute of a column, with the reason. Without a type the column is left out.
 type guess struct {
 	match.Attribute
 	why   string

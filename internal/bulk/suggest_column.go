@@ -11,10 +11,10 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// suggestSample is how many values of a column are looked at closely.
+// suggestSample is how many values of a column are examined.
 const suggestSample = 500
 
-// column is what a Suggester knows of a column.
+// column collects the statistics of a column for a Suggester.
 type column struct {
 	name, plain string
 	kinds       []*match.Schema // that are known
@@ -59,10 +59,10 @@ func (c *column) see(values []string, file int) {
 	c.many = c.many || n > 1
 }
 
-// unique reports whether every row of a file has another value.
+// unique reports whether all rows of each file have different values.
 func (c *column) unique() bool { return !c.many && c.values == c.rows && !c.repeats }
 
-// unlike is the share of different values.
+// unlike is the share of distinct values.
 func (c *column) unlike() float64 { return float64(len(c.different)) / float64(c.values) }
 
 // mostly reports whether nearly all values have one of the forms.
@@ -85,15 +85,15 @@ func (c *column) named(names map[string]bool) bool {
 	return names[strings.Join(words, "")]
 }
 
-// group returns the place of the first of some sets of names that the column is named by, -1 if there is none.
+// group returns the index of the first set of names that contains the column's name, or -1.
 func (c *column) group(sets []map[string]bool) int { return slices.IndexFunc(sets, c.named) }
 
-// means reports whether the name and the values are those of an attribute of a kind.
+// means reports whether the name and the values fit an attribute of a kind.
 func (c *column) means(kind *match.Schema, a *match.Attribute) bool {
 	return aliasAmong(c.kinds, kind, a, c.plain) != noAlias && fits(a, c.sample)
 }
 
-// has reports whether at least so many percent of the sample have a property.
+// has reports whether at least this percentage of the sample has a property.
 func (c *column) has(percent int, is func(value string) bool) bool {
 	n := 0
 	for _, v := range c.sample {
@@ -109,7 +109,7 @@ func (c *column) letters() bool {
 	return c.has(90, func(v string) bool { return strings.ContainsFunc(v, unicode.IsLetter) })
 }
 
-// words reports whether most values have as many letters as a word, and are no codes.
+// words reports whether most values have the length of a word in letters, and are not codes.
 func (c *column) words() bool {
 	return c.has(50, func(v string) bool {
 		letters := 0
@@ -127,7 +127,7 @@ func (c *column) digits() bool {
 	return c.has(75, func(v string) bool { return strings.ContainsFunc(v, unicode.IsDigit) })
 }
 
-// numbers reports whether most values have a digit, and none is long, as those of a number of a catalogue.
+// numbers reports whether most values have a digit, and none is as long as a catalogue number.
 func (c *column) numbers() bool {
 	return c.has(75, func(v string) bool { return len(v) <= 64 && strings.ContainsFunc(v, unicode.IsDigit) })
 }
@@ -156,7 +156,7 @@ func (c *column) amounts() bool {
 	return false
 }
 
-// called reports whether half of the values are written as only phone numbers are.
+// called reports whether half of the values are in a form that only phone numbers have.
 func (c *column) called() bool {
 	return c.has(50, func(v string) bool { return strings.ContainsAny(v, "+()") })
 }
@@ -201,11 +201,11 @@ var (
 		veranstaltung evenement evento angebot 		titel filmtitel originaltitel lied buch werk bezeichnung produkt artikel spiel titre nom libelle chanson livre oeuvre produit
 		titulo nombre pelicula cancion libro producto titolo nome canzone prodotto filme musica livro produto naam nummer
 		название наименование товар назва nazwa tytul nazev titul tittel baslik τιτλος titlu cim tuotenimi タイトル 商品名 品名 书名 标题 商品名称 제목 상품명 العنوان`)
-	// Those of titleNames that say nothing else.
+	// Names in titleNames that have no other meaning.
 	nameNames = nameSet(`title name titel name1 titre nom titulo nombre titolo nome naam название наименование назва nazwa nazev navn namn τιτλος nimi 名称 品名`)
 	workNames = nameSet(`title titel titre titulo titolo tytul tittel titul τιτλος titlu`) // businesses have names
 	yearNames = nameSet(`year years yr vintage jahr jahrgang annee ano anno jaar rok год рік yil yıl ετος an vuosi 年 年度 년도 연도 السنة`)
-	// People in the roles that they have in a work. Two columns of one role are the same.
+	// People in their roles in a work. Two columns of one role mean the same.
 	peopleNames = []map[string]bool{
 		nameSet(`author authors writer writers autor autoren autorin verfasser drehbuch auteur auteurs scenariste autores guionista autore autori sceneggiatore autora
 			schrijver schrijvers forfatter forfattare автор авторы yazar συγγραφεας szerzo kirjailija tekija 著者 作者 저자 المؤلف`),
@@ -218,12 +218,12 @@ var (
 		nameSet(`producer producers`),
 		nameSet(`creator creators conductor narrator illustrator translator inventor inventors contributors erfinder mitwirkende`),
 	}
-	// Makers other than those whom product has as its brand.
+	// Makers, except those that kind product recognises as its brand.
 	makerNames = nameSet(`brew brewery brewer brewers winery winemaker distillery distiller developer developers roaster roastery
 		brauerei weingut winzer brennerei entwickler rosterei brasserie domaine distillerie developpeur cerveceria bodega destileria desarrollador
 		birrificio cantina distilleria sviluppatore cervejaria adega brouwerij wijnhuis ontwikkelaar`)
 	worldNames = nameSet(`isbn isbn10 isbn13 issn doi ean ean13 gtin upc imdb imdbid tmdbid isrc isni orcid mpn asin barcode oclc lccn musicbrainz mbid wikidata model modelnumber partnumber`)
-	// Quantities of a thing. Two columns of one are the same, but for those of the last line.
+	// Quantities of a thing. Two columns of one line mean the same, except in the last line.
 	measureNames = []map[string]bool{
 		nameSet(`duration runtime minutes playtime laufzeit spieldauer dauer duree duracion durata duracao duur`),
 		nameSet(`pages seiten seitenzahl paginas pagine`),

@@ -98,7 +98,7 @@ func (s *Suggester) style(c *column) match.Style {
 	return match.StyleTitle
 }
 
-// isName reports whether a column is named like the name of what a kind is about.
+// isName reports whether a column is named like the name of the things of a kind.
 func (c *column) isName(k *match.Schema) bool {
 	return slices.ContainsFunc(k.Attributes, func(a match.Attribute) bool {
 		return a.Type == match.TypeName && a.Role == match.RoleNone && c.means(k, &a)
@@ -129,9 +129,9 @@ func (s *Suggester) explained(k *match.Schema) map[*column]match.Attribute {
 	return columns
 }
 
-// compare sets what the known kind explains and loses of the columns. Groups, countries and free texts tell little apart and
-// do not count in what is better; a draft has no parts of names. If no kind explains anything, a draft needs several columns
-// and one of words.
+// compare sets which columns the known kind explains and which it loses. Groups, countries and free texts distinguish little
+// and do not count; a draft has no parts of names. If no kind explains any column, a draft needs several columns, one of
+// them of words.
 func (s *Suggester) compare(d *Draft, guesses []guess) {
 	k, explained := s.known()
 	if k != nil {

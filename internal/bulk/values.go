@@ -11,7 +11,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// form is what a value looks like.
+// form is the format of a value.
 type form int
 
 const (

@@ -42,7 +42,7 @@ const (
 	Dark
 )
 
-// MaxLines is the maximum number of lines that can be told apart.
+// MaxLines is the maximum number of distinguishable lines.
 const MaxLines = 8
 
 var errEmpty = errors.New("chart: there is nothing to draw")

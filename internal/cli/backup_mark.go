@@ -64,7 +64,7 @@ func (a *app) backupMark() *cobra.Command {
 	return a.connection(c)
 }
 
-// pointText returns a line that says how to recover a server.
+// pointText returns the recovery setting of a server.
 func pointText(p httpapi.BackupPoint) string {
 	if p.Name != "" {
 		return fmt.Sprintf("%s: recovery_target_name = '%s'", term.Escape(p.Server), term.Escape(p.Name))

@@ -98,7 +98,7 @@ func (a *app) check(c *cobra.Command, cl *client, request map[string]any) error 
 	return f
 }
 
-// printDifference prints a line of what differs, and whether it was repaired.
+// printDifference prints a difference, and whether it was repaired.
 func (a *app) printDifference(raw json.RawMessage, repaired bool, columns ...string) error {
 	if a.json {
 		return a.printRaw(raw)

@@ -42,7 +42,7 @@ type client struct {
 	alone bool
 	// opened are the records of an installation that this command has opened with loads; nil otherwise.
 	opened *records.Handle
-	// loading is what the load is called that records stay unresolved for, "" if they are resolved as they come.
+	// loading names the load during which records stay unresolved, "" if they are resolved as they arrive.
 	loading string
 }
 
@@ -52,7 +52,7 @@ var errCut = errors.New("the connection was cut")
 // maxAnswer limits the bytes read of an answer.
 const maxAnswer = 256 << 20
 
-// opening is what a command may do to an installation that it opens itself.
+// opening is the access that a command needs to an installation that it opens itself.
 type opening int
 
 const (

@@ -12,9 +12,9 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// compared shows how files are read whose rows are compared and not stored: the columns of each file in which something
-// was guessed, the kind if it is given, and the columns that are not compared. The error is that of an option that fits
-// no file, or of files without anything to compare.
+// compared shows how files are read whose rows are compared and not stored: the guessed columns of each file, the kind if it
+// is given, and the columns that are not compared. It returns an error for an option that fits no file, and for files
+// without a comparable column.
 func (a *app) compared(plans []*bulk.Plan, kind *match.Schema) error {
 	var columns, used, unused []string
 	missing := slices.Clone(plans[0].Missing)
@@ -68,7 +68,7 @@ func (a *app) compared(plans []*bulk.Plan, kind *match.Schema) error {
 // shownColumns is how many columns without a meaning are named: some exports have hundreds.
 const shownColumns = 20
 
-// shortList lists the first names, and says how many more there are.
+// shortList lists the first names, and the number of the others.
 func shortList(names []string) string {
 	if n := len(names) - shownColumns; n > 1 {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:shownColumns], ", "), n)

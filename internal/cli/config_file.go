@@ -51,7 +51,7 @@ func (a *app) fromFile(c *cobra.Command) error {
 	return values.set(c.Flags())
 }
 
-// config is what a configuration file says.
+// config is the content of a configuration file.
 type config struct {
 	path   string
 	text   string

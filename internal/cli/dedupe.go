@@ -108,7 +108,7 @@ func (a *app) oneShot(ctx context.Context, o *oneShot, files []string, run func(
 	return run(ctx, o)
 }
 
-// look recognises all files as rows of one kind, the one that explains most columns, and says what is compared.
+// look recognises all files as rows of one kind, the one that explains most columns, and prints which columns are compared.
 func (o *oneShot) look(a *app) error {
 	o.kinds = match.Kinds()
 	if _, err := chosen(o.kinds, o.kind); err != nil && isFile(o.kind) {

@@ -34,9 +34,9 @@ func (o *oneShot) takeNameless() {
 	}
 }
 
-// takeDraft takes a kind drafted from the files, as by locus kind suggest, in place of a built-in one that would not compare
-// most of what tells their rows apart. It does nothing if the kind or the meaning of a column was said, or if a file lacks
-// the columns of the draft.
+// takeDraft uses a kind drafted from the files, as by locus kind suggest, if a built-in one would not compare most of the
+// distinguishing columns. It does nothing if the kind or the meaning of a column is given, or if a file lacks the columns of
+// the draft.
 func (o *oneShot) takeDraft(a *app) {
 	if !o.drafts() {
 		return

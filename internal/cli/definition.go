@@ -25,7 +25,7 @@ import (
 // maxDefinition is larger than any valid definition; longer input is rejected.
 const maxDefinition = 1 << 20
 
-// definition reads a file, or the standard input. The hint says how to get a definition.
+// definition reads a file, or the standard input. The hint is shown if the file is missing.
 func (a *app) definition(path, hint string) (name string, text []byte, err error) {
 	from := a.stdin
 	if name = path; path == "-" {
@@ -47,7 +47,8 @@ func (a *app) definition(path, hint string) (name string, text []byte, err error
 	return name, text, nil
 }
 
-// putDefinition sends the definition of a sink or a stream. If it was there, it says so; of several problems it prints each.
+// putDefinition sends the definition of a sink or a stream. It prints whether the definition existed, and each problem if
+// there are several.
 func (a *app) putDefinition(c *cobra.Command, path string, request, out any, there string) (json.RawMessage, error) {
 	body, err := json.Marshal(request)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/locus-db/locus/internal/term"
 )
 
-// level says how bad a finding is.
+// level is the severity of a finding.
 type level string
 
 const (
@@ -28,11 +28,11 @@ type finding struct {
 	What  string `json:"what"`
 	Says  string `json:"says"`
 	Try   string `json:"try,omitempty"`
-	// bare is what a bundle says instead, if Says has a name of a person or what another program said.
+	// bare is the text for a bundle, if Says contains a name of a person or a text of another program.
 	bare string
 }
 
-// shared is what a bundle says.
+// shared returns the text for a bundle.
 func (f *finding) shared() string {
 	if f.bare != "" {
 		return f.bare
@@ -118,7 +118,7 @@ func (a *app) doctorCommand() *cobra.Command {
 	return c
 }
 
-// examineInstallation looks at what the server knows.
+// examineInstallation examines the state that the server reports.
 func (a *app) examineInstallation(c *cobra.Command, x *examination) {
 	cl, err := a.connect(c, reads)
 	if err != nil {

@@ -30,8 +30,9 @@ const logTail = 1 << 20
 // bundled are the documents of a server that are in a bundle, after sift.
 var bundled = []string{"/version", "/readyz", "/v1/status", "/v1/cells", "/v1/servers", "/v1/rollups", "/v1/sinks", "/v1/sources", "/v1/kinds", "/v1/backup/mark", "/v1/upgrade"}
 
-// bundle is what locus doctor packs for a bug report: what was found, and what the programs say of themselves. It has no value of a
-// record, no key, no person and no secret: texts are kept only where they are known to be words of Locus or names of parts.
+// bundle is the content of the bug report of locus doctor: the findings and the states of the programs. It contains no value
+// of a record, no key, no person and no secret: texts are kept only in fields that are known to contain words of Locus or
+// names of parts.
 type bundle struct {
 	names []string
 	files map[string][]byte
@@ -109,7 +110,8 @@ func (b *bundle) addFindings(all []finding) error {
 	})
 }
 
-// addConfig adds the settings of a configuration file. Of files there is that they are set, of what people and programs may do the number.
+// addConfig adds the settings of a configuration file. For settings that name files it only tells that they are set, for
+// roles only their number.
 func (b *bundle) addConfig(path string) error {
 	values, err := readConfig(path)
 	if err != nil {

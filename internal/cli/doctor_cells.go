@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// behind is how late a follower may be before doctor says so.
+	// behind is the lag of a follower from which doctor warns.
 	behind = 10 * time.Minute
 	// ending is how long before its end a token is named.
 	ending = 14 * 24 * time.Hour

@@ -17,7 +17,7 @@ import (
 const (
 	// syncs is how many writes of the disk are timed.
 	syncs = 15
-	// slowSync is the time of a durable write above which doctor says so: every commit waits for one.
+	// slowSync is the duration of a durable write from which doctor warns: every commit waits for one.
 	slowSync = 30 * time.Millisecond
 	// leastRoom is the free room below which nothing works for long, in bytes.
 	leastRoom = 256 << 20

@@ -4,5 +4,5 @@
 
 package cli
 
-// diskOf knows nothing on this system.
+// diskOf returns nothing on this system.
 func diskOf(string) disk { return disk{} }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// leftOut stands for a text that is not in a bundle.
+// leftOut replaces a text that a bundle must not contain.
 const leftOut = "…"
 
 // knownWords are the fields whose texts are words of Locus, or names of the parts of an installation.

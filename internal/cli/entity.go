@@ -29,7 +29,7 @@ func (a *app) entityCommand() *cobra.Command {
 	return c
 }
 
-// find requests the entity at an address, and says so if the address was a former id.
+// find requests the entity at an address, and prints a note if the address was a former id.
 func (a *app) find(c *cobra.Command, cl *client, address string) (*httpapi.Entity, json.RawMessage, error) {
 	var e httpapi.Entity
 	raw, err := cl.get(c.Context(), "/v1/find", url.Values{"address": {address}}, &e)

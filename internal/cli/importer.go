@@ -32,7 +32,7 @@ type importer struct {
 	kinds  []*match.Schema // the first is the default kind
 	name   string
 	now    func() time.Time
-	// snapshot, if not nil, is told of every row, also of those that an earlier run has put.
+	// snapshot, if not nil, records every row, also those that an earlier run has put.
 	snapshot *bulk.Snapshot
 
 	reader   *bulk.Reader
@@ -72,7 +72,7 @@ func (im *importer) run(ctx context.Context) error {
 	return im.interrupted(ctx, err)
 }
 
-// interrupted returns an error that says how to continue.
+// interrupted returns an error that explains how to continue.
 func (im *importer) interrupted(ctx context.Context, err error) error {
 	f := interruption(ctx, err, im.name, im.state.Rows)
 	if f == nil {
@@ -84,7 +84,7 @@ func (im *importer) interrupted(ctx context.Context, err error) error {
 	return f
 }
 
-// interruption returns the failure that says how far a file was read before an interrupt, nil if there was none.
+// interruption returns the failure with the position in the file at an interrupt, nil if there was none.
 func interruption(ctx context.Context, err error, name string, rows int64) *failure {
 	if ctx.Err() == nil || !errors.Is(err, context.Canceled) {
 		return nil
@@ -161,7 +161,7 @@ func (im *importer) stored(ctx context.Context, old *bulk.State) (bool, error) {
 	return err == nil, err
 }
 
-// takeOver goes on with the state of an unfinished import.
+// takeOver continues with the state of an unfinished import.
 func (im *importer) takeOver(old *bulk.State) {
 	if old.Counts == nil { // the file may contain null
 		old.Counts = map[string]int64{}

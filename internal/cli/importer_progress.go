@@ -19,7 +19,7 @@ func (im *importer) sayEncoding() {
 	}
 }
 
-// sayEmpty says how many rows of a file were left out because they have no value.
+// sayEmpty prints how many rows of a file were left out because they have no value.
 func (a *app) sayEmpty(name string, r *bulk.Reader) {
 	if e := r.Empty(); e.Rows > 0 {
 		a.say("%s: %s without any value left out, %s %d", term.Escape(name), counted(e.Rows, "row", "rows"), firstOf(e.Rows), e.Line)

@@ -35,8 +35,8 @@ func (o *ingesting) opens(streams, loads opening) opening {
 	return loads
 }
 
-// loading reports whether the rows are resolved at once when all are stored, and says so. Otherwise resolution is no
-// longer held.
+// loading decides whether the rows are resolved at once after all are stored, prints that, and reports it. Otherwise
+// resolution is no longer held.
 func (a *app) loading(ctx context.Context, cl *client, o *ingesting, plans []*bulk.Plan) (bool, error) {
 	switch {
 	case cl == nil || o.dryRun:
@@ -71,7 +71,7 @@ func sizeOf(plans []*bulk.Plan) (size int64) {
 	return size
 }
 
-// loadSteps are what the progress line says about the steps of a load.
+// loadSteps are the names of the steps of a load in the progress line.
 var loadSteps = map[resolve.LoadStep]string{
 	resolve.LoadRead: "records read", resolve.LoadPost: "blocking keys written", resolve.LoadCompare: "records compared",
 	resolve.LoadLink: "edges written", resolve.LoadWrite: "records resolved", resolve.LoadAssign: "records assigned",

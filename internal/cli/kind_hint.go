@@ -12,12 +12,12 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// drafts reports whether a kind may be drafted for files: neither the kind nor the meaning of a column was said.
+// drafts reports whether a kind may be drafted for files: neither the kind nor the meaning of a column was given.
 func (o *reading) drafts() bool {
 	return o.kind == "" && len(o.options.Set) == 0 && !o.options.IgnoreUnknown
 }
 
-// hintKind says which files have rows that none of the kinds compares well, and how to get a kind that does.
+// hintKind names the files whose rows no kind compares well, and suggests how to get a kind that does.
 func (a *app) hintKind(files []string, kinds []*match.Schema, o *reading) {
 	if !o.drafts() {
 		return

@@ -39,7 +39,7 @@ func (n *once) decide(pairs []dedupe.Pair) {
 	}
 }
 
-// best leaves out the pairs of rows with a better partner, and says so if that was not asked for.
+// best leaves out the pairs of rows with a better partner, and prints that if it was not requested.
 func (o *oneShot) best(a *app, pairs []dedupe.Pair) []dedupe.Pair {
 	o.once.decide(pairs)
 	best := o.once.Best(pairs)

@@ -50,7 +50,7 @@ func (p *paging) list(ctx context.Context, a *app, cl *client, path, field strin
 	return incomplete(field, got.damaged)
 }
 
-// listing is what paging has read.
+// listing is the result of paging.
 type listing struct {
 	rows    int
 	cursor  string // of the rest, "" if there is none

@@ -185,7 +185,7 @@ func (a *app) fromBrowser(ctx context.Context, cl *client, ask url.Values) (stri
 	}
 }
 
-// entered stores a context after asking the server who its token is.
+// entered stores a context with the principal that the server reports for the token.
 func (a *app) entered(ctx context.Context, cl *client, entry contextEntry) error {
 	if err := cl.prove(entry.Token); err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// previewRefused prints what would be refused of the sample, rows with one reason once.
+// previewRefused prints the rows of the sample that would be refused, grouped by reason.
 func (a *app) previewRefused(p *bulk.Plan, refused []*bulk.RowError) {
 	rows := map[string]int{}
 	why := func(r *bulk.RowError) string { return r.Pointer + " " + r.Reason }
@@ -39,7 +39,8 @@ func (a *app) previewRefused(p *bulk.Plan, refused []*bulk.RowError) {
 	}
 }
 
-// previewQuestions prints the questions about a file, those about columns of no meaning as one: the table names them.
+// previewQuestions prints the questions about a file. Questions about columns without a meaning are printed as one, because
+// the table names them.
 func (a *app) previewQuestions(p *bulk.Plan) {
 	var columns, hints []string
 	for _, q := range p.Questions {
@@ -61,7 +62,7 @@ func (a *app) previewQuestions(p *bulk.Plan) {
 // previewRows is how many rows of a file its preview shows.
 const previewRows = 3
 
-// previews prints plans, three rows of each as records, and what would be refused of the sample.
+// previews prints plans, three rows of each as records, and the rows that would be refused.
 func (a *app) previews(plans []*bulk.Plan, kinds []*match.Schema) error {
 	for _, p := range plans {
 		refused, taken := slices.Clone(p.Refused), []*bulk.Row{}

@@ -119,8 +119,8 @@ func (a *app) accepts(p *bulk.Plan) bool {
 	return strings.EqualFold(strings.TrimSpace(answer), "y") || strings.EqualFold(strings.TrimSpace(answer), "yes")
 }
 
-// showPlan prints the format of a file, and each column with what it becomes, why, and three values. Of those that become nothing
-// the first ones are named.
+// showPlan prints the format of a file, and each column with its attribute, the reason, and three values. Of the columns
+// without an attribute it names the first ones.
 func (a *app) showPlan(w io.Writer, p *bulk.Plan) error {
 	if a.json {
 		return nil // the error says it

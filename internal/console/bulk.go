@@ -74,7 +74,7 @@ type bulkPage struct {
 	Back, Problem, Command      string
 }
 
-// does says what an effect is.
+// does returns the text of an effect.
 func does(e *decisions.Effect) string {
 	merged, split := entitiesText(e.Merged)+" would be merged", entitiesText(e.Split)+" would be split"
 	switch {

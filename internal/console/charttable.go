@@ -37,7 +37,7 @@ func (l *ChartLine) text() string {
 	}
 }
 
-// ChartColumn is what is drawn of a line: a value for each step, NaN for an unknown one.
+// ChartColumn is a drawn line: a value for each step, NaN for an unknown one.
 type ChartColumn struct {
 	Name   string
 	Values []float64
@@ -109,14 +109,14 @@ func (s *Chart) Table() [][]string {
 	return rows
 }
 
-// chartRows says what the rows of the table are for each step: their name, and how they are written.
+// chartRows has the name and the time format of a table row for each step.
 var chartRows = map[counter.Step][2]string{
 	counter.ByMinute: {"Hour", "2006-01-02 15:00"},
 	counter.ByHour:   {"Day", time.DateOnly},
 	counter.ByDay:    {"Month", "2006-01"},
 }
 
-// table fills the table, a row for many steps each. Rows of which nothing is known are left out.
+// table fills the table; each row covers many steps. Rows without known values are left out.
 func (p *chartPage) table() {
 	of := chartRows[p.Range.Step]
 	p.Header = []string{of[0]}

@@ -24,7 +24,7 @@ type Data struct {
 	MayImport bool
 }
 
-// SourceState is what is known of a source.
+// SourceState is the state of a source.
 type SourceState struct {
 	Name  string
 	Trust []string // for each kind that declares it

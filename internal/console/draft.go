@@ -14,7 +14,7 @@ import (
 type Try struct {
 	Kind string
 	A, B string // as typed: an address, or lines of attributes
-	// Tried is the comparison, nil if there is none; Problem says what is wrong with A or B.
+	// Tried is the comparison, nil if there is none; Problem explains an invalid A or B.
 	Tried   *kinds.Tried
 	Problem string
 }
@@ -43,7 +43,7 @@ type Draft struct {
 	YAML    string // of the draft
 	MayTry  bool   // whether the viewer may define kinds
 	Problem string
-	// Diff and Labelled are what the draft would change, nil before the dry run.
+	// Diff and Labelled are the effects of the draft, nil before the dry run.
 	Diff     *kinds.Diff
 	Labelled *decisions.Labelled
 }

@@ -20,7 +20,7 @@ type Entity struct {
 	Home   string        // its cell
 	// RecordPath returns the URL of the JSON of a record.
 	RecordPath func(source, key string) string
-	// How says how it was formed; nil if unknown.
+	// How is how the entity was formed; nil if unknown.
 	How *explain.Lineage
 	// Standing holds its decisions and relations; nil if unknown.
 	Standing *Standing

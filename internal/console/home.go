@@ -23,7 +23,7 @@ type Home struct {
 	// Review is how many pairs are in the review queue; ReviewMore reports that there are more than that.
 	Review     int
 	ReviewMore bool
-	// Survey is what a bounded sample of the data shows; nil if it cannot be read.
+	// Survey is the result for a bounded sample of the data; nil if it cannot be read.
 	Survey *Survey
 }
 
@@ -52,7 +52,7 @@ func (c *Console) Home(w io.Writer, h Home) error {
 	return c.render(w, "home", "", p)
 }
 
-// outcomes are what became of the records of today, in the order of the page.
+// outcomes are the outcomes of the records of today, in the order of the page.
 var outcomes = []struct {
 	Metric counter.Metric
 	Name   string
@@ -84,10 +84,10 @@ type homePage struct {
 	Shared           []sharedLine
 }
 
-// outcomeLine is a row of what became of the records of today.
+// outcomeLine is a row of the outcomes of today.
 type outcomeLine struct{ Name, Last, Today, Link string }
 
-// sourceLine is a row of what came lately from a source.
+// sourceLine is a row of the latest changes by source.
 type sourceLine struct{ Source, New, Matched, Alone, Updated, Review string }
 
 // wrongLine is an entity that looks wrong.
@@ -108,7 +108,7 @@ type sharedLine struct {
 // worseLine is a source of whose newer records fewer match.
 type worseLine struct{ Source, Before, After, Records string }
 
-// maxWrong is how many rows each table of what looks wrong has.
+// maxWrong is the number of rows in each table of suspicious entities.
 const maxWrong = 8
 
 func (p *homePage) survey(s *Survey) {

@@ -19,7 +19,7 @@ import (
 type Kinds struct {
 	Rules []kinds.Rules
 	Terms []resolve.Terms
-	// Profile is what the records show, nil if the viewer may not read them.
+	// Profile describes the records, nil if the viewer may not read them.
 	Profile *decisions.Profile
 }
 
@@ -123,8 +123,8 @@ func (k *kind) seen(p *decisions.Profile) {
 	}
 }
 
-// shares writes m and u, and how many bits they make. A share of nothing is unknown, and one of which no pair was seen is below
-// what could be seen, so neither makes any.
+// shares writes m and u, and the weight that follows from them. The share of an empty set is unknown; so is a share without
+// any observed pair, which is only known to be small. Neither has a weight.
 func (l *kindLevel) shares(e *decisions.LevelEvidence) {
 	of := func(n, all int) string {
 		switch {

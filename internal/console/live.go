@@ -105,7 +105,7 @@ func redo(s *cells.Status) string {
 	return atLeast(s) + counted(int64(s.Redo), "record") + " not resolved yet"
 }
 
-// problem says why the service is not ready, or what is unreachable; "" if all is well.
+// problem returns why the service is not ready, or which parts are unreachable; "" if all is well.
 func problem(s *cells.Status) string {
 	switch {
 	case s.Ready && s.Reason == "":

@@ -67,7 +67,7 @@ type operations struct {
 	Hits  pictures // hits of today
 }
 
-// Drawn says how many cells are drawn together; "" if each is drawn.
+// Drawn tells how many cells are drawn together; "" if each is drawn.
 func (o operations) Drawn() string {
 	if len(o.Cells) == o.of {
 		return ""

@@ -34,7 +34,7 @@ type Console struct {
 	viewer  Viewer
 }
 
-// Viewer is who looks at a page, the zero value if that is not known.
+// Viewer is the principal who views a page, the zero value if unknown.
 type Viewer struct {
 	Name    string
 	Session bool // signed in with this browser, and so able to sign out

@@ -124,7 +124,7 @@ func coordinates(lat, lon string) (g geo, ok bool) {
 	return g, err == nil && other == nil && math.Abs(g.lat) <= 90 && math.Abs(g.lon) <= 180
 }
 
-// projection puts the middle of what is shown into the middle of the picture.
+// projection centres the displayed places in the picture.
 type projection struct {
 	middle geo
 	unit   float64 // units of the picture of a degree of latitude

@@ -54,7 +54,7 @@ func (c *Console) Quality(w io.Writer, q Quality) error {
 	return c.render(w, "quality", "", p)
 }
 
-// sampled says what counts are about.
+// sampled names the records that counts are about.
 func sampled(records int, whole bool, kind string) string {
 	if whole {
 		return "All " + counted(int64(records), "record") + " of kind " + isolate(kind) + "; the counts are exact"
@@ -187,7 +187,7 @@ func (p *qualityPage) sizes(k *decisions.KindProfile) {
 	}
 }
 
-// effect is what another threshold would change.
+// effect is the effect of another threshold.
 type effect struct {
 	Threshold, By                 string
 	Asked                         bool

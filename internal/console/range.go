@@ -9,14 +9,14 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// Range is what a chart shows: the steps that begin in [From, To).
+// Range is the range of a chart: the steps that begin in [From, To).
 type Range struct {
 	From, To time.Time
 	Step     counter.Step
 	Zone     *time.Location
 }
 
-// The longest ranges by minute and by hour, if no step is asked for.
+// The longest ranges by minute and by hour, if no step is requested.
 const (
 	longestByMinute = 48 * time.Hour
 	longestByHour   = 92 * 24 * time.Hour

@@ -41,7 +41,7 @@ func bySource(members []int, records []*entity.Record) (all []from) {
 	return all
 }
 
-// wonBecause says why the first value of an attribute leads; "" if there is nothing to say.
+// wonBecause returns why the first value of an attribute leads; "" if it has no competitor.
 func wonBecause(a entity.MergedAttribute, many bool, supports []entity.Support) string {
 	switch first := a.Values[0]; {
 	case first.Pinned:

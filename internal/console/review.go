@@ -223,7 +223,7 @@ func named(e match.Explanation) (names [2]string) {
 	return names
 }
 
-// waiting says how many pairs are left.
+// waiting returns the number of pairs that are left, as text.
 func waiting(left int, more bool) string {
 	switch {
 	case left == 0:

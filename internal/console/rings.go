@@ -31,7 +31,7 @@ type ring struct {
 	Records string // total
 	Starts  stamp  // date of its first ids
 	When    string // for an announced generation: "starts in 41 min"
-	// Drawn says how many cells are drawn together; "" if each is drawn.
+	// Drawn tells how many cells are drawn together; "" if each is drawn.
 	Drawn  string
 	Pieces []segment
 
@@ -166,7 +166,7 @@ func load(records, all int64, share float64) (level int, words string) {
 	return level + 1, words
 }
 
-// startsIn says how long until a generation starts.
+// startsIn returns the time until a generation starts, as text.
 func startsIn(d time.Duration) string {
 	switch {
 	case d <= 0:

@@ -19,7 +19,7 @@ import (
 // GroupsAtOnce is how many groups a page lists.
 const GroupsAtOnce = 50
 
-// Rollup is the content of the page of a rollup: its groups, or one of them and what changed it.
+// Rollup is the content of the page of a rollup: its groups, or one of them with its latest changes.
 type Rollup struct {
 	Time   time.Time
 	Status *rollups.Status
@@ -33,7 +33,7 @@ type Rollup struct {
 	Page int
 	// After is the exclusive start of a page by name; nil for the first.
 	After []string
-	// Query is the question as it stands in the URL, for a link to the same groups.
+	// Query is the query of the URL, for a link to the same groups.
 	Query string
 	// Group is the requested group, as typed; nil for all.
 	Group []string
@@ -203,7 +203,7 @@ func (p *rollupPage) many(d *rollup.Definition) {
 	}
 }
 
-// one shows one group and what changed it.
+// one shows one group and its latest changes.
 func (p *rollupPage) one(d *rollup.Definition) {
 	rest := p.Of.Group
 	if slices.ContainsFunc(rest, func(v string) bool { return strings.HasPrefix(v, "-") }) {

@@ -34,7 +34,7 @@ type Search struct {
 	Further bool
 	// Listed means that the viewer may list entities, but not search them.
 	Listed bool
-	// Problem says what is wrong with the query; there are no results then.
+	// Problem explains an invalid query; there are no results then.
 	Problem string
 }
 

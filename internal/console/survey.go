@@ -18,7 +18,7 @@ import (
 	"github.com/locus-db/locus/records"
 )
 
-// Survey is what a bounded sample of the data shows about the whole.
+// Survey describes a bounded sample of the data.
 type Survey struct {
 	At       time.Time // when it was made
 	Entities int       // how many entities it looked at
@@ -31,7 +31,7 @@ type Survey struct {
 	Shared  []SharedValue    // the one with the most names first
 }
 
-// SourceLately is what became of the records of a source among the latest changes.
+// SourceLately counts the outcomes of the records of a source among the latest changes.
 type SourceLately struct {
 	Source  string
 	New     int // records that were put for the first time

@@ -19,7 +19,7 @@ type Clusters struct {
 	of    map[entity.PUID]int32 // the cluster of an anchor
 }
 
-// Cluster is what is known of a row.
+// Cluster is the cluster of a row.
 type Cluster struct {
 	ID   int // from 1, in the order of the first rows; 0 for a refused row
 	Size int // rows
@@ -119,8 +119,8 @@ func (s *Session) weigh(ctx context.Context, c *Clusters) error {
 	return nil
 }
 
-// chain follows the strongest edges first, as in a maximum spanning tree: a row's weight is known when its group meets
-// that of the first row of its cluster.
+// chain follows the strongest edges first, as in a maximum spanning tree: the weight of a row is known when its group is
+// joined to that of the first row of its cluster.
 func (s *Session) chain(page []int, edges []derived.Edge, at map[entity.PUID]int) {
 	edges = slices.DeleteFunc(edges, func(e derived.Edge) bool {
 		a, known := at[e.A]

@@ -64,8 +64,8 @@ func (h *Header) Output() ([]exchange.Column, error) {
 		exchange.Column{Name: ColumnSize, Type: exchange.Int}, exchange.Column{Name: ColumnWeight, Type: exchange.Float}), nil
 }
 
-// Fill sets the columns of a row as its file has it, and clears the others. A row that cannot be taken apart has its
-// text in the first column.
+// Fill sets the columns of a row to the texts of its file, and clears the others. A row that cannot be parsed has its text
+// in the first column.
 func (h *Header) Fill(to exchange.Row, fields []bulk.Field) {
 	clear(to)
 	for _, f := range fields {
@@ -73,7 +73,7 @@ func (h *Header) Fill(to exchange.Row, fields []bulk.Field) {
 	}
 }
 
-// Next reads the next row of a file as it stands there; io.EOF is its end.
+// Next reads the next row of a file unchanged; io.EOF is its end.
 func Next(r *bulk.Reader, h *Header) ([]bulk.Field, error) {
 	_, err := r.Next()
 	refused, ok := errors.AsType[*bulk.RowError](err)

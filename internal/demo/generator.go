@@ -36,7 +36,7 @@ type Generator struct {
 	steady bool
 }
 
-// Record is what a source says about a place.
+// Record is the content of a source about a place.
 type Record struct {
 	Source     string
 	Key        string

@@ -73,7 +73,7 @@ func (d *Reader) errorf(format string, args ...any) error {
 	return fmt.Errorf("%w: line %d: %s", ErrFile, d.line, fmt.Sprintf(format, args...))
 }
 
-// next reads a line. The end of the file is an error, because a dump ends with a line that says so.
+// next reads a line. The end of the file is an error, because a dump ends with a last line of its own type.
 func (d *Reader) next() error {
 	d.line++
 	d.text = d.text[:0]

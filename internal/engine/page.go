@@ -20,7 +20,7 @@ type List[T any] struct {
 	Read func(tx storage.Tx, after entity.PUID, limit int) ([]T, error)
 	// PUID returns the puid of a thing, its position in the order.
 	PUID func(T) entity.PUID
-	// Damaged, if set, is called for each unreadable row, and the list goes on. If nil, such a row fails the list.
+	// Damaged, if set, is called for each unreadable row, and the list continues. If nil, such a row fails the list.
 	Damaged func(*cell.DamagedError)
 }
 

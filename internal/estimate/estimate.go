@@ -24,7 +24,7 @@ type Stratum struct {
 	Decided, DecidedSame int
 }
 
-// Interval is an estimate with the interval that it lies in.
+// Interval is an estimate with its confidence interval.
 type Interval struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
@@ -99,7 +99,7 @@ func (s *Stratum) draw(random *rand.Rand) float64 {
 	return s.within(float64(s.DrawnSame) + binomial(random, s.Pairs-s.Drawn, beta(random, more, other)))
 }
 
-// within limits a number of pairs that are the same thing to what the decisions leave.
+// within limits a number of pairs that are the same thing to a number consistent with the decisions.
 func (s *Stratum) within(same float64) float64 {
 	return min(max(same, float64(s.DecidedSame)), float64(s.Pairs-(s.Decided-s.DecidedSame)))
 }

@@ -33,7 +33,7 @@ type Judged struct {
 	answers map[[2]int]bool // by the records of the pair
 }
 
-// answerBits is what an answer says of its pair, as evidence beside the weight: it is right nine times as often as wrong.
+// answerBits is the weight of an answer as evidence: it is right nine times as often as wrong.
 var answerBits = match.Weight(math.Round(100 * math.Log2(right/(1-right))))
 
 // weigh returns a pair's weight with the answer about it as further evidence, if there is one.

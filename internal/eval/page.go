@@ -54,7 +54,7 @@ func (r *Results) Write(w io.Writer) error {
 	return e.Encode(r)
 }
 
-// standard is what a set is compared with: the goal for F1, and published figures.
+// standard is the goal for the F1 of a set, and published figures.
 type standard struct {
 	goal      float64
 	published string

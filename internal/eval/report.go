@@ -18,7 +18,7 @@ type Report struct {
 	Kind     string `json:"kind"`
 	Protocol string `json:"protocol"` // pairs, tables, clusters or labelled
 	Note     string `json:"note,omitempty"`
-	// Learned says what became of weights learned from the set, "taken" or the reasons of a refusal; "" if none were.
+	// Learned is the outcome of learning weights from the set, "taken" or the reasons of a refusal; "" if none were learned.
 	Learned string `json:"learned,omitempty"`
 	// Asked is the number of answers that the weights were learned from, 0 if from none.
 	Asked int `json:"asked,omitempty"`

@@ -128,7 +128,7 @@ func (s *set) report(name, protocol string, pairs []compared, took time.Duration
 	return r
 }
 
-// taken says what became of learned weights.
+// taken returns the outcome of learning weights.
 func taken(refused []string) string {
 	if len(refused) > 0 {
 		return "refused: " + strings.Join(refused, "; ")

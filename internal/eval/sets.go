@@ -53,7 +53,7 @@ type namedSet struct {
 	large bool
 }
 
-// Configuration is where the weights of a run come from, and whether a judge is asked.
+// Configuration is the source of the weights of a run, and whether a judge is asked.
 type Configuration struct {
 	Terms   *match.TermFrequencies // defaults to counts over the set itself, without labels
 	Learn   bool                   // learn the weights from the set, without its labels

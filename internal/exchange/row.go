@@ -74,7 +74,7 @@ func Select(columns []Column, names []string) (selected []Column, at []int, err 
 	return selected, at, nil
 }
 
-// separator stands between the values of a list in CSV.
+// separator separates the values of a list in CSV.
 const separator = " | "
 
 var listEscape = strings.NewReplacer(`\`, `\\`, `|`, `\|`)

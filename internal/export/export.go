@@ -49,7 +49,7 @@ const (
 	OpDelete   = "delete"   // it was deleted; only entity is set, or of a record puid: nothing else is left of it
 )
 
-// UsualColumns stands for the usual columns in a list of columns, without those that the list names.
+// UsualColumns in a list of columns means the usual columns, without those that the list names.
 const UsualColumns = "*"
 
 // Query selects the rows and columns of a table.

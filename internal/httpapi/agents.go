@@ -48,7 +48,7 @@ func (s *Server) agents(c *call) (any, error) {
 	return nil, s.opts.Agents(c.w, r, c.body, s.callAs(r), c.query["agent"], allow)
 }
 
-// credentials are the headers that say who sends a request, and from where.
+// credentials are the headers that identify the sender of a request, and its address.
 var credentials = []string{"Authorization", "Origin", "Sec-Fetch-Site", "X-Forwarded-For"}
 
 // callAs returns a Call whose requests come from the sender of another request.

@@ -28,7 +28,7 @@ type How struct {
 	TookMS    float64          `json:"took_ms" doc:"Milliseconds that the server took"`
 }
 
-// History is what the logs still hold about an entity.
+// History lists the changes of an entity that are still in the logs.
 type History struct {
 	Entity Entity           `json:"entity"`
 	Events []changes.Change `json:"events" doc:"Puts of its records and changes of their former entities, oldest first"`

@@ -46,7 +46,7 @@ type AssignRequest struct {
 	Pairs  []decisions.Chosen `json:"pairs,omitempty" maxItems:"1000" doc:"These pairs, instead of a filter"`
 }
 
-// AssignResponse says how many pairs were assigned or released.
+// AssignResponse has the number of pairs that were assigned or released.
 type AssignResponse struct {
 	Pairs int  `json:"pairs"`
 	More  bool `json:"more,omitempty" doc:"There are pairs further down in the queue, which were not looked at"`
@@ -115,7 +115,8 @@ func selection(c *call, fields map[string]strictjson.Value) (*decisions.Selectio
 	return chosen, ownFilter(c, &chosen.Filter, &chosen.Kinds)
 }
 
-// ownFilter narrows a filter to what the caller may see. A hidden attribute could be found by what it selects.
+// ownFilter narrows a filter to the kinds and attributes that the caller may see. Otherwise the selection would reveal
+// hidden values.
 func ownFilter(c *call, f *decisions.Filter, kinds *[]string) error {
 	who := access.From(c)
 	if f.Attribute != "" && who.Restriction.Hides(f.Attribute) {
@@ -232,7 +233,7 @@ func (s *Server) assignBy(c *call, chosen *decisions.Selection, to, by string, d
 	return AssignResponse{n, chosen.More}, err
 }
 
-// reviewTeam says how far people are, about the kinds that the caller may see.
+// reviewTeam reports the progress of people, for the kinds that the caller may see.
 func (s *Server) reviewTeam(c *call) (any, error) {
 	return s.svc.Decisions().Team(c, access.From(c).Restriction.Kinds)
 }

@@ -18,14 +18,14 @@ import (
 	"github.com/locus-db/locus/internal/console"
 )
 
-// reviewFilter is the filter of a page: pairs that are assigned to others are left out unless they are asked for.
+// reviewFilter is the filter of a page: pairs that are assigned to others are left out by default.
 func (c *call) reviewFilter() decisions.Filter {
 	return decisions.Filter{
 		Source: c.query["source"], Kind: c.query["kind"], Attribute: c.query["attribute"], Bits: c.query["bits"], Assigned: cmp.Or(c.query["assigned"], decisions.Open), Person: c.author(),
 	}
 }
 
-// chosen is what a page or a form chooses: the marked pairs, or else those that the filter selects.
+// chosen is the selection of a page or a form: the marked pairs, or else those that the filter selects.
 func (c *call) chosen() (*decisions.Selection, []string, error) {
 	chosen := &decisions.Selection{Filter: c.reviewFilter()}
 	if err := ownFilter(c, &chosen.Filter, &chosen.Kinds); err != nil {

@@ -15,11 +15,11 @@ import (
 	"github.com/locus-db/locus/internal/console"
 )
 
-// maxCharted is how many steps a chart has, at most, if its step is asked for.
+// maxCharted is the maximum number of steps in a chart with a requested step.
 const maxCharted = 10_000
 
-// chartPage shows a metric over a range. A query without one leads to that of today, so that the address of a chart always
-// says what it shows.
+// chartPage shows a metric over a range. A query without a range is redirected to that of today, so that the address of a
+// chart always contains its range.
 func (p *site) chartPage(c *call, body *bytes.Buffer) error {
 	shown, err := p.charted(c)
 	if errors.Is(err, counter.ErrNotFound) {

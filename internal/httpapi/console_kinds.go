@@ -25,7 +25,7 @@ const (
 	// maxDraft is the maximum number of records of an installation whose drafts are tried in a page: the dry run resolves all
 	// records of the kind.
 	maxDraft = 20_000
-	// switchWait is how long a page waits for a migration. The maintenance loop goes on with it.
+	// switchWait is how long a page waits for a migration. The maintenance loop continues it.
 	switchWait = 2 * time.Second
 )
 
@@ -157,7 +157,7 @@ func (p *site) judgeDraft(c *call, body *bytes.Buffer) error {
 	return p.shown(c.r).Draft(body, shown)
 }
 
-// dryRun compares the entities under the draft with those of now, and both rules with what people decided.
+// dryRun compares the entities under the draft with the current ones, and both rules with the decisions of people.
 func (p *site) dryRun(c *call, proposal kinds.Proposal, shown *console.Draft) (err error) {
 	status, err := p.recentStatus(c)
 	if err != nil {

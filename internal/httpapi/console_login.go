@@ -71,7 +71,7 @@ func (p *site) login(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// logout ends the session of the browser, which then forgets what it has of this server.
+// logout ends the session of the browser, and clears the browser's data of this server.
 func (p *site) logout(w http.ResponseWriter, r *http.Request) {
 	c := &call{Context: r.Context(), w: w, r: r, route: &route{path: "/logout", class: writes}, class: writes}
 	_, free, err := p.fields(c)

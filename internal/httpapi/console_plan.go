@@ -24,7 +24,7 @@ const importShown = 3
 // importNear is how many entities a record of a file is compared with in its preview.
 const importNear = 2
 
-// planOf reads the beginning of a part by what the page knows of the file.
+// planOf recognises the beginning of a part, with the options of the page.
 func (p *site) planOf(c *call, kinds []*match.Schema) (*bulk.Plan, error) {
 	head := c.body[:min(len(c.body), 4096)]
 	switch {
@@ -127,7 +127,7 @@ func fileProblem(err error) string {
 	return err.Error()
 }
 
-// propose fills in what was recognised, and what the first records would match.
+// propose fills in the recognised columns, and the matches of the first records.
 func (p *site) propose(c *call, plan *bulk.Plan, shown *console.Import) error {
 	kinds := p.svc.Kinds().Schemas()
 	shown.Layout, shown.Source, shown.Kind, shown.Key = plan.Layout(), plan.Source, cmp.Or(plan.Kind, kinds[0].Kind), strings.Join(plan.Key, ",")
@@ -180,7 +180,7 @@ func (p *site) propose(c *call, plan *bulk.Plan, shown *console.Import) error {
 	return p.foresee(c, plan, shown)
 }
 
-// foresee says what the first records would match. Nothing is stored.
+// foresee returns the entities that the first records would match. Nothing is stored.
 func (p *site) foresee(c *call, plan *bulk.Plan, shown *console.Import) error {
 	for _, r := range plan.Refused {
 		shown.Refused = append(shown.Refused, console.ImportRefusal{Line: r.Line, Reason: r.Reason})

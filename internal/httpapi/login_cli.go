@@ -16,7 +16,7 @@ import (
 	"github.com/locus-db/locus/tokens"
 )
 
-// loginFields are what locus login puts into the address of the page, and the page into its form.
+// loginFields are the parameters that locus login puts into the URL of the page, and the page into its form.
 var loginFields = []string{"challenge", "port", "state"}
 
 var stateForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)

@@ -13,7 +13,7 @@ import (
 	"github.com/locus-db/locus/tokens"
 )
 
-// attemptCookie is what the name of a session's cookie is followed by in that of a login at the identity provider.
+// attemptCookie is the suffix of the session cookie's name for a login at the identity provider.
 const attemptCookie = "-login"
 
 // toProvider leads the browser to the identity provider.

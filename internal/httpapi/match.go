@@ -59,7 +59,7 @@ type MatchEntity struct {
 	Why         *match.Explanation `json:"why,omitempty" doc:"The comparison, probe first, if requested"`
 }
 
-// MatchPut is what a put of a probe would do.
+// MatchPut is the effect that a put of a probe would have.
 type MatchPut struct {
 	Outcome string        `json:"outcome" enum:"created,matched,updated,unchanged,stale"`
 	Entity  locality.ID   `json:"entity,omitzero" doc:"Entity of the record after the put; missing if the put would create it"`

@@ -242,7 +242,7 @@ func (r *viewer) shown(value any) (left any, kind string, known bool) {
 
 func all[T any](T) bool { return true }
 
-// only returns a new list with what is left of the items that may be seen.
+// only returns a new list with the items that may be seen.
 func only[T any](list []T, sees func(T) bool, left func(T) T) []T {
 	out := make([]T, 0, len(list))
 	for _, item := range list {

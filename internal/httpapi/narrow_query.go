@@ -50,8 +50,8 @@ func narrowQuery(who *access.Restriction, q *entities.Query) error {
 	return nil
 }
 
-// seen returns the error of an address where nothing is, if the principal may not see what is there, or that it may only read it. Every
-// other error is left to the handler.
+// seen replaces the error of an empty address: the principal may not see the thing there, or may only read it. Every other
+// error is left to the handler.
 func (s *Server) seen(c *call, addresses ...string) error {
 	who := access.From(c)
 	if who.Restriction.Kinds == nil {

@@ -50,7 +50,7 @@ func (s *Server) mayPut(c *call, put *records.Input, pointer string) *Fault {
 	return nil
 }
 
-// notReplaced is the fault of a put that was refused because of what is stored.
+// notReplaced is the fault of a put that was refused because of the stored record.
 func notReplaced(err error, pointer string) *Fault {
 	if !errors.Is(err, entity.ErrRefused) {
 		return nil

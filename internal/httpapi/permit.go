@@ -199,8 +199,8 @@ func challenge(w http.ResponseWriter) {
 	w.Header().Set("WWW-Authenticate", `Bearer realm="Locus"`)
 }
 
-// signed returns the author of a change: the principal or its agent, unless it may name another. Without tokens it is what
-// was given.
+// signed returns the author of a change: the principal or its agent, unless it may name another. Without tokens it is the
+// given name.
 func (s *Server) signed(ctx context.Context, author, pointer string) (string, error) {
 	who := access.From(ctx)
 	author = strings.TrimSpace(author)

@@ -19,7 +19,7 @@ const (
 	refuseFor = 5 * time.Second
 )
 
-// proxied is a listener that only proxies may connect to. Others get 403; what they send is not looked at.
+// proxied is a listener that only proxies may connect to. Others get 403, and their data is not read.
 type proxied struct {
 	net.Listener
 	proxies listen.Proxies

@@ -22,7 +22,7 @@ const (
 	sweepEvery     = 10 * time.Second
 )
 
-// moved is what a rate counts.
+// moved is the unit that a rate counts.
 type moved uint8
 
 const (
@@ -47,7 +47,7 @@ type limited struct {
 
 func (l *limited) Unwrap() error { return l.Fault }
 
-// budget takes n from what a principal may do in this second. Without tokens nothing is limited.
+// budget takes n from the rate of a principal in this second. Without tokens there is no limit.
 func (s *Server) budget(who *access.Principal, of moved, n int) error {
 	if !who.Named() {
 		return nil

@@ -58,7 +58,7 @@ type call struct {
 	query values
 	body  []byte
 	class class
-	// about and failed are what the audit log says of the call: its targets, and the error of an answer that had begun.
+	// about and failed are for the audit log: the targets of the call, and the error of an answer that had begun.
 	about  []string
 	failed error
 	// status is the status of the answer; 0 means 200, and 204 means no body.

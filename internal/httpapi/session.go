@@ -72,7 +72,7 @@ func (s *Server) passage(r *http.Request, what, principal, id string) {
 		slog.String("id", id), slog.String("client", s.addressOf(r)))
 }
 
-// local returns a path of this server with its query, "/" for anything else. A login leads there.
+// local returns a path of this server with its query, "/" for anything else. A login redirects to it.
 func local(to string) string {
 	u, err := url.Parse(to)
 	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || u.Opaque != "" || !strings.HasPrefix(to, "/") || strings.HasPrefix(u.Path, "//") ||
@@ -128,7 +128,7 @@ type Whoami struct {
 	Shares []WhoamiShare `json:"shares,omitempty" doc:"Permissions for some kinds and sources, if they differ"`
 }
 
-// WhoamiShare is what a principal may do with some kinds and sources.
+// WhoamiShare is a part of the permissions of a principal, for some kinds and sources.
 type WhoamiShare struct {
 	Permissions []string `json:"permissions"`
 	Kinds       []string `json:"kinds,omitempty" doc:"Missing for all"`

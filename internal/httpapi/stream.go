@@ -25,7 +25,7 @@ const mediaLines = "application/jsonl"
 const (
 	LineProgress = "progress"
 	LineVerified = "verified" // the result for one cell, between lines of progress
-	// LineDifference is a row that differs from what it should be, between lines of progress.
+	// LineDifference is a row that differs from its recomputation, between lines of progress.
 	LineDifference = "difference"
 	LineResult     = "result"
 	LineError      = "error" // has the fields of a Problem

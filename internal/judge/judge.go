@@ -25,7 +25,7 @@ type Question struct {
 	B    entity.Attributes `json:"b"`
 }
 
-// Verdict is what a judge says about a pair.
+// Verdict is the answer of a judge about a pair.
 type Verdict string
 
 // The verdicts.

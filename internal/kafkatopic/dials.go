@@ -50,7 +50,7 @@ func (d *Dials) OnBrokerConnect(of kgo.BrokerMetadata, _ time.Duration, _ net.Co
 	}
 }
 
-// Cause returns why work failed: what ended its context, if it did.
+// Cause returns why work failed: the cause of its ended context, if there is one.
 func Cause(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil && errors.Is(err, context.Canceled) {
 		return cause

@@ -17,7 +17,7 @@ import (
 // End is an end of a partition.
 type End int64
 
-// The ends, as the protocol numbers them. Last is the end of what is committed.
+// The ends, as the protocol numbers them. Last is the end of the committed messages.
 const (
 	First End = -2
 	Last  End = -1

@@ -27,7 +27,7 @@ const (
 	sweeps = 40
 )
 
-// Answer is what a person said about a pair.
+// Answer is the answer of a person about a pair.
 type Answer struct {
 	Lines []match.Line // of the explanation of the pair, by the weights of today
 	Same  bool
@@ -39,7 +39,7 @@ type Fitted struct {
 	Schema *match.Schema `json:"-"`
 	// Levels are the weights that moved, with those of today, by field.
 	Levels []Moved `json:"levels"`
-	// Answers is the number of answers, Same the number of those that say that the pair is the same thing.
+	// Answers is the number of answers, Same the number of answers "same".
 	Answers int `json:"answers"`
 	Same    int `json:"same"`
 	// Today and Learned are how both tables do on answers that they did not see: a fifth of the answers is judged by weights

@@ -19,8 +19,8 @@ const (
 	// mostContradicted is the share of matches that today's weights call different from which the estimate of the gain is
 	// not believed: it took something else for a match.
 	mostContradicted = 0.25
-	// mostUnited is the share of United from which a draft is taken to join different things, if it is more than half of
-	// what chance gives.
+	// mostUnited is the share of United above which a draft is assumed to join different things, if it is also more than
+	// half of the share expected by chance.
 	mostUnited = 0.1
 	// errors is the number of standard errors by which the learned weights have to be better.
 	errors = 2

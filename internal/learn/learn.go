@@ -41,7 +41,7 @@ type Draft struct {
 	// Gain is by how much the F1 of Learned is more than that of Today, Error its standard error.
 	Gain  float64 `json:"gain"`
 	Error float64 `json:"error"`
-	// Contradicted is the share of what the estimate takes for matches that today's weights call different.
+	// Contradicted is the share of the estimated matches that the current weights call different.
 	Contradicted float64 `json:"contradicted"`
 	// United is the share of two things of several records each among the pairs of today's things that the learned weights
 	// join, Chance what it would be if they joined any. A record that was missed is mostly alone; two things whose records

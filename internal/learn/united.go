@@ -4,9 +4,9 @@ package learn
 
 import "github.com/locus-db/locus/match"
 
-// unites returns how many of the pairs of things that a table of weights joins have several records on both sides, as a share
-// of these pairs, and the share that any two things would give. The things are the components of today's matches. Few pairs
-// show nothing.
+// unites returns, for the pairs of things that a table of weights joins, the share in which both sides have several records,
+// and the share expected for random pairs of things. The things are the components of the current matches. Few pairs give no
+// result.
 func (l *model) unites(today, learned []bool) (share, chance float64) {
 	var edges []match.Edge
 	for i, p := range l.pairs {

@@ -36,7 +36,7 @@ type Certificate struct {
 	warned time.Time // when its end was last reported
 }
 
-// stamp is what changes when a file is replaced.
+// stamp identifies a version of a file: it changes when the file is replaced.
 type stamp struct {
 	modified time.Time
 	size     int64

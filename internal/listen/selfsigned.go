@@ -24,16 +24,16 @@ import (
 	"time"
 )
 
-// Lives of what a server signs by itself. The authority lives long, because clients know it by its fingerprint.
+// Lifetimes of self-signed certificates. The authority lives long, because clients store its fingerprint.
 const (
 	ownLife   = 90 * 24 * time.Hour
 	ownRenew  = 30 * 24 * time.Hour // before the end
 	ownCALife = 20 * 365 * 24 * time.Hour
 )
 
-// OpenOwn returns a certificate for some names and addresses that is signed by an authority of its own. Both are files in a
-// directory, which is created; the certificate is made again 30 days before its end, and when the names change. fingerprint is the
-// SHA-256 of the authority's certificate, ca the file with it.
+// OpenOwn returns a certificate for some names and addresses, signed by an authority of its own. Both are files in a
+// directory, which is created if it is missing; the certificate is renewed 30 days before its end, and when the names
+// change. fingerprint is the SHA-256 of the authority's certificate, ca the file with it.
 func OpenOwn(dir string, names []string, logger *slog.Logger) (c *Certificate, fingerprint, ca string, err error) {
 	o := &own{dir: dir, now: time.Now}
 	for _, name := range names {
@@ -60,7 +60,7 @@ func OpenOwn(dir string, names []string, logger *slog.Logger) (c *Certificate, f
 	return c, Fingerprint(o.ca), o.file("ca.pem"), nil
 }
 
-// own is a certificate that the server signs by itself.
+// own is a self-signed certificate.
 type own struct {
 	dir   string
 	names []string
@@ -71,7 +71,7 @@ type own struct {
 
 func (o *own) file(name string) string { return filepath.Join(o.dir, name) }
 
-// authority reads the authority, or makes it.
+// authority reads the authority, or creates it.
 func (o *own) authority() error {
 	pair, err := tls.LoadX509KeyPair(o.file("ca.pem"), o.file("ca.key"))
 	switch {
@@ -99,7 +99,7 @@ func (o *own) makeAuthority() error {
 	return err
 }
 
-// renew makes a certificate if there is none for the names that is valid for long enough.
+// renew creates a certificate unless there is one for the names that is valid for long enough.
 func (o *own) renew() error {
 	pair, err := tls.LoadX509KeyPair(o.file("cert.pem"), o.file("key.pem"))
 	if err == nil && len(pair.Certificate) == 2 && pair.Leaf.NotAfter.Sub(o.now()) > ownRenew && slices.Equal(o.names, namesOf(pair.Leaf)) && pair.Leaf.CheckSignatureFrom(o.ca) == nil {
@@ -130,9 +130,9 @@ func namesOf(c *x509.Certificate) []string {
 	return names
 }
 
-// sign makes a key and signs a certificate for it, by itself without a parent. The template becomes the certificate, which is stored with
-// its parent: see FetchAuthority. The key is stored first, so that a certificate always finds its key; a pair that does not match leaves the
-// old one in use.
+// sign creates a key and signs a certificate for it, self-signed without a parent. The template becomes the certificate,
+// which is stored with its parent: see FetchAuthority. The key is stored first, so that a certificate always finds its key;
+// a pair that does not match leaves the old one in use.
 func (o *own) sign(template, parent *x509.Certificate, by crypto.Signer, certFile, keyFile string) (crypto.Signer, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

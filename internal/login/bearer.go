@@ -23,7 +23,7 @@ const (
 	maxBearer = time.Hour
 	// skew is how far the clocks of an issuer and of this server may differ.
 	skew = 30 * time.Second
-	// askEvery is how often an issuer is asked for its addresses or keys at most, whatever tokens come.
+	// askEvery is the minimum time between two requests to an issuer for its addresses or keys, however many tokens arrive.
 	askEvery = time.Minute
 	// maxBytes limits the bytes of a JWT.
 	maxBytes = 8 << 10
@@ -139,7 +139,7 @@ func (b *Bearers) Check(ctx context.Context, text string) (*Person, time.Time, e
 	return &Person{Name: "jwt:" + id.Subject, Author: id.Subject, Roles: roles}, id.Expiry.Add(skew), nil
 }
 
-// verifier returns the check of an issuer's tokens. Expiry is left to the caller, who allows for clocks.
+// verifier returns the check of an issuer's tokens. It leaves expiry to the caller, who allows for clock skew.
 func (i *issuer) verifier(ctx context.Context, audience string) (*oidc.IDTokenVerifier, error) {
 	i.turn.Lock()
 	defer i.turn.Unlock()

@@ -86,13 +86,13 @@ type Provider struct {
 	roles map[string][]string
 }
 
-// New returns a provider, which is asked for its addresses and keys at the first login.
+// New returns a provider, whose addresses and keys are requested at the first login.
 func New(c Config) *Provider {
 	return &Provider{config: c, roles: c.Roles, client: &http.Client{Timeout: patience, CheckRedirect: onlyReads}, now: time.Now}
 }
 
-// onlyReads follows a redirect of what only reads. The request for a token has the secret of the client and the code: no redirect chooses
-// another host for these.
+// onlyReads follows redirects of requests that only read. The token request contains the client secret and the code: no
+// redirect may send these to another host.
 func onlyReads(_ *http.Request, via []*http.Request) error {
 	switch {
 	case via[0].Method != http.MethodGet:

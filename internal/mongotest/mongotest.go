@@ -134,7 +134,7 @@ func dropDatabase(uri string) error {
 	})
 }
 
-// Tests is what TestMain runs: testing.M, and the argument of goleak.
+// Tests is implemented by testing.M, and is the argument of goleak.
 type Tests interface{ Run() int }
 
 // Main wraps tests so that the stand-in is stopped after them:

@@ -78,7 +78,7 @@ func NewMetrics() *Metrics {
 	return m
 }
 
-// newBuildInfo returns the metric that says what the process was built from, in its labels.
+// newBuildInfo returns the metric with the version and the build of the process in its labels.
 func newBuildInfo() prometheus.Collector {
 	build := buildinfo.Read()
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{

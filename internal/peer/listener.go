@@ -46,7 +46,7 @@ type Peers struct {
 	caller
 }
 
-// taker is what *resolve.Queue does for other processes.
+// taker is the part of *resolve.Queue that serves other processes.
 type taker interface {
 	Take(ctx context.Context, ops []resolve.Op) ([]resolve.Result, error)
 }

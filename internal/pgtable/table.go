@@ -16,7 +16,7 @@ import (
 
 // Errors of this package.
 var (
-	// ErrForeign means that an export with this Spec did not make the table. The text says what to try.
+	// ErrForeign means that the table was not created by an export with this Spec. The text suggests a solution.
 	ErrForeign = errors.New("the table is another one")
 	// ErrChanged means that another export has written to the table since Begin. Nothing was written; try again.
 	ErrChanged = errors.New("another export has written to the table in between")
@@ -24,7 +24,7 @@ var (
 	ErrConnect = errors.New("cannot connect")
 )
 
-// Spec is what a table holds. It does not change while the table exists.
+// Spec is the content of a table. It does not change while the table exists.
 type Spec struct {
 	Installation string   // ID of the cell map
 	What         string   // records, entities, links or decisions
@@ -32,7 +32,7 @@ type Spec struct {
 	Columns      []string // those that were chosen, nil for the usual ones
 }
 
-// State is what Begin finds.
+// State is the result of Begin.
 type State struct {
 	// Watermark is that of the rows, "" if the table does not exist or everything must be written again.
 	Watermark string
@@ -144,7 +144,7 @@ func (t *Target) Begin(ctx context.Context, spec Spec) (*State, error) {
 	return s, t.recorded(ctx, s)
 }
 
-// recorded compares what is recorded of the table with what is to be exported.
+// recorded compares the recorded Spec of the table with that of the export.
 func (t *Target) recorded(ctx context.Context, s *State) error {
 	var controlled bool
 	if err := t.conn.QueryRow(ctx, "SELECT to_regclass($1) IS NOT NULL", t.control()).Scan(&controlled); err != nil {

@@ -28,7 +28,7 @@ const (
 // Column is a column of a table, and its type in SQL.
 type Column struct{ Name, Type string }
 
-// Load is what Write writes.
+// Load is the input of Write.
 type Load struct {
 	Columns []Column
 	// At are the positions of Columns in a row.

@@ -226,7 +226,7 @@ func (s *Server) removeSegment() error {
 	return err
 }
 
-// Stop ends the server like an administrator who does not wait for clients.
+// Stop ends the server like an administrator who does not wait for clients (immediate shutdown).
 func (s *Server) Stop(t testing.TB) {
 	t.Helper()
 	if err := s.child.end(syscall.SIGINT); err != nil {

@@ -46,7 +46,7 @@ func Shared(t testing.TB) *Server {
 	return shared.server
 }
 
-// Tests is what TestMain runs: testing.M, and the argument of goleak.
+// Tests is implemented by testing.M, and is the argument of goleak.
 type Tests interface{ Run() int }
 
 // Main wraps tests so that the shared server is stopped after them, and runs four at a time: they wait for servers

@@ -2,7 +2,7 @@
 
 package protocol
 
-// Nothing is the puid of a key that has none.
+// Nothing is the puid of a key that has no puid.
 const Nothing = 0
 
 // State is the state of the keys of a cell.
@@ -44,7 +44,7 @@ const (
 type Request struct {
 	Do  Action
 	Gen uint16
-	// Epoch is that of the map that the request was routed with: a cell that knows a newer map may reject a write.
+	// Epoch is the epoch of the map that the request was routed with: a cell with a newer map may reject a write.
 	Epoch uint64
 }
 

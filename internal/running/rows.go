@@ -14,7 +14,7 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// NameForm is what a definition may be called.
+// NameForm is the pattern of the names of definitions.
 var NameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]{0,63}$`)
 
 // Read reads a row of JSON, the zero value if there is none.

@@ -29,9 +29,9 @@ type Wanted[D any] struct {
 	Definition D
 }
 
-// Options say what is run.
+// Options are the definitions to run, and how to run them.
 type Options[D any, R Runner] struct {
-	// List reads the definitions. If it fails, the runners go on; what failed first is given to Unread.
+	// List reads the definitions. If it fails, the runners continue, and Unread gets the first error.
 	List   func(ctx context.Context) ([]Wanted[D], error)
 	Unread func(err error)
 	// Wake is signalled when the definitions may have changed.

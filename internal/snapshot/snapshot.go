@@ -27,7 +27,7 @@ const openPatience = 10 * time.Second
 // errAgain closes snapshots that show unfinished work.
 var errAgain = errors.New("snapshot: records are being resolved")
 
-// Reading says what Read does.
+// Reading are options of Read.
 type Reading struct {
 	// Still holds up every write to the cells while their snapshots are opened, those of counters and rollups too. Without
 	// it only the resolution of records waits. It is for a directory, which one process has.

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Options are what is read of a database.
+// Options select the rows of a database.
 type Options struct {
 	// Exactly one of Table, perhaps with its schema, and Query is set.
 	Table, Query string
@@ -19,7 +19,7 @@ type Options struct {
 	After []string
 	// Rows is how many rows came before; they count in the numbers of rows.
 	Rows int64
-	// Page is how many rows are asked for at once. Defaults to 5000.
+	// Page is the number of rows per request. Defaults to 5000.
 	Page int
 }
 

@@ -42,8 +42,7 @@ type column struct {
 
 // database is an open snapshot.
 type database interface {
-	// describe returns the columns of what is read, and its primary key: none if it is a query, or if the key may be
-	// null.
+	// describe returns the columns of the table or query, and its primary key: none for a query, or if the key may be null.
 	describe(ctx context.Context, from string, table string) (columns []column, key []string, err error)
 	// query runs a statement. Parameters are written by param.
 	query(ctx context.Context, statement string, args []string) (rows, error)

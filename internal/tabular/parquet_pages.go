@@ -13,7 +13,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// Limits of what a file may make the library allocate, in bytes.
+// Limits of the memory that a file may make the library allocate, in bytes.
 const (
 	maxPage       = 256 << 20 // a page, unpacked
 	maxFooter     = 64 << 20

@@ -67,7 +67,7 @@ func mark(t tester, k kind) {
 	}
 }
 
-// tidy checks that what there is to do ends, and that nothing is changed by it.
+// tidy checks that the work ends, and that it changes no row.
 func tidy(t tester, k kind) {
 	ctx := context.Background()
 	db := k.identified(t, "cell")

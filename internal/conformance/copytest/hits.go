@@ -11,8 +11,8 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// hits are what the n-th thing writes to the counters: a metric of its own with buckets and a compacted day, and a
-// remembered batch and producer.
+// hits are the counter rows of the n-th thing: a metric of its own with buckets and a compacted day, and a dedup record of a
+// batch and of a producer.
 type hits struct {
 	metric   counter.Meta
 	tallies  []counter.Tally
@@ -73,7 +73,7 @@ func (h hits) remove(ctx context.Context, tx counter.Store) error {
 		tx.DeleteBuckets(ctx, counter.GaugeDays, []counter.BucketKey{h.gauges[counter.GaugeDays].Key}))
 }
 
-// counted is what the counters contain for the first n things.
+// counted is the content of the counters for the first n things.
 type counted struct {
 	Metrics            []counter.Meta
 	Buckets            [4][]counter.Bucket

@@ -24,7 +24,7 @@ type Step struct {
 	Day   counter.BucketKey // for DayDocument
 }
 
-// Document is what a step reads or writes.
+// Document identifies the document of a step.
 type Document int
 
 // The documents of the database.
@@ -36,7 +36,7 @@ const (
 	Listing // keys of days or metrics
 )
 
-// Fault is what happens at a step.
+// Fault is the fault at a step.
 type Fault int
 
 // The faults. A step that reads fails with any of them.

@@ -48,7 +48,7 @@ func (a *Authority) File() string {
 	return name
 }
 
-// Client is what a certificate of a client says.
+// Client is the content of a client's certificate.
 type Client struct {
 	CommonName, DNS, URI string
 	Ends                 time.Time // an hour from now if zero

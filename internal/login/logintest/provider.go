@@ -20,7 +20,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// The client that the provider knows.
+// The client that is registered at the provider.
 const (
 	ClientID     = "locus"
 	ClientSecret = "the-secret-of-a-test"
