@@ -22,8 +22,8 @@ var ErrMissing = problem.Class(problem.ErrUnavailable, "cell: no database there"
 // abreast is how many cells are processed concurrently.
 const abreast = 8
 
-// Cells is an open installation: the newest cell map that the process knows, and the databases of its cells, each
-// opened on first use. It is safe for concurrent use.
+// Cells is an open installation: the newest cell map of the process, and the databases of its cells, each opened on first
+// use. It is safe for concurrent use.
 type Cells[T Store] struct {
 	opts CellsOptions[T]
 	m    atomic.Pointer[Map]
@@ -223,8 +223,8 @@ func (c *Cells[T]) Vacuum(ctx context.Context, id ID) error {
 	return h.use(ctx, func(db Opened[T]) error { return db.Vacuum(ctx) })
 }
 
-// Tidy does a part of what makes reads of a cell cheaper, unless the cell was written to after a pulse. It returns the
-// pulse of the cell as known to this process, and whether there may be more to do.
+// Tidy does a part of the work that makes reads of a cell cheaper, unless the cell was written to after a pulse. It returns
+// the pulse of the cell as known to this process, and whether there may be more to do.
 func (c *Cells[T]) Tidy(ctx context.Context, id ID, since Pulse) (at Pulse, more bool, err error) {
 	h, err := c.home(id)
 	if err != nil {

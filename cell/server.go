@@ -4,14 +4,14 @@ package cell
 
 import "context"
 
-// Server is a database server that has cells, as it was found at a moment.
+// Server is the observed state of a database server that has cells.
 type Server struct {
 	// Name has the role, the hosts and the ports, without a password.
 	Name string `json:"server"`
-	// Trouble is why the server cannot be looked at, and the rest is then unknown; "" if it can.
+	// Trouble is the reason why the server cannot be reached, in which case the other fields are unknown; "" otherwise.
 	Trouble string `json:"trouble,omitempty"`
 	Version string `json:"version,omitempty"`
-	// Profile is that of a managed platform, "" for a server like any other.
+	// Profile is that of a managed platform, "" for any other server.
 	Profile string `json:"profile,omitempty"`
 	// Pooled reports whether there is a pooler in front of the server, PoolerNamed whether the URL says so.
 	Pooled      bool `json:"pooled"`
@@ -21,12 +21,13 @@ type Server struct {
 	Own         int `json:"own"`
 	Connections int `json:"connections"`
 	Used        int `json:"used"`
-	// ClockMS is by how many milliseconds the server's clock is ahead of this machine's, 0 if the difference is less than the question took.
+	// ClockMS is how many milliseconds the server's clock is ahead of this machine's, 0 if the difference is smaller than
+	// the round trip.
 	ClockMS int64 `json:"clock_ms"`
 	// Recovering reports whether the server is a standby itself.
 	Recovering bool `json:"recovering"`
-	// Standbys are the replicas that are connected, by name. The role may see their number only: Hidden is then true, and their fields are
-	// unknown.
+	// Standbys are the connected replicas, by name. Hidden reports that the role may only see their number; their fields are
+	// then unknown.
 	Standbys []Standby `json:"standbys,omitempty"`
 	Hidden   bool      `json:"standbys_hidden"`
 	// Archives reports whether the server archives its log, ArchiveFails whether its last attempt failed.
@@ -44,13 +45,13 @@ type Standby struct {
 	LagMS int64 `json:"lag_ms"`
 }
 
-// Surveyor is a Driver that can look at the servers of cells.
+// Surveyor is a Driver that can inspect the servers of cells.
 type Surveyor interface {
-	// Survey returns the servers of the databases at urls, by name. One that cannot be reached is listed with the reason.
+	// Survey returns the servers of the databases at urls, by name. An unreachable one is listed with the reason.
 	Survey(ctx context.Context, urls []string) []Server
 }
 
-// Servers looks at the database servers of the cells. Cells in files have none.
+// Servers inspects the database servers of the cells. Cells in files have none.
 func (c *Cells[T]) Servers(ctx context.Context) []Server {
 	m := c.Map()
 	urls := map[Surveyor][]string{}

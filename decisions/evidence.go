@@ -10,20 +10,21 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// LevelEvidence is a level of a comparison: what it weighs, and how often it was seen among the compared pairs.
+// LevelEvidence is a comparison level, with its weight and its frequency among the compared pairs.
 type LevelEvidence struct {
 	Field  string       `json:"field"`
 	Level  string       `json:"level"`
 	Weight match.Weight `json:"match_weight"`
-	// Own says that the kind overrides the weight.
+	// Own reports whether the kind overrides the weight.
 	Own bool `json:"own,omitempty"`
-	// Joined counts pairs within entities, Apart those between two, and Same and Different those that people decided.
+	// Joined counts pairs within entities, Apart pairs of two entities, and Same and Different the pairs that people
+	// decided.
 	Joined    int `json:"joined"`
 	Apart     int `json:"apart"`
 	Same      int `json:"same"`
 	Different int `json:"different"`
-	// Matching counts the pairs of records of one entity that have the level, of MatchingOf that have one in the field; Random and
-	// RandomOf random pairs of two entities. Their quotients are m and u, see Shares.
+	// Matching counts the pairs of records of one entity with the level, of MatchingOf with any level in the field; Random
+	// and RandomOf count random pairs of two entities in the same way. The quotients are m and u, see Shares.
 	Matching   int `json:"matching"`
 	MatchingOf int `json:"matching_of"`
 	Random     int `json:"random"`
@@ -100,7 +101,7 @@ func evidenceOf(m *match.Matcher, pairs []surveyedPair, within, apart []match.Ve
 	return all
 }
 
-// tally calls one for the level of each vector that has one in a field, and returns how many do.
+// tally calls one for the level of each vector that has a level in a field, and returns the number of these vectors.
 func tally(f int, vectors []match.Vector, one func(level int)) (of int) {
 	for _, v := range vectors {
 		if l := v.Level(f); l > 0 {

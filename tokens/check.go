@@ -123,8 +123,8 @@ func (h *Handle) current(ctx context.Context) (*snapshot, error) {
 	return h.usable(s)
 }
 
-// usable returns the copy unless it is too old. One without tokens is never: no caller of an open installation depends on
-// the authority.
+// usable returns the copy unless it is too old. A copy without tokens is never too old: an open installation does not depend
+// on the authority.
 func (h *Handle) usable(s *snapshot) (*snapshot, error) {
 	if s.closed && h.now().Sub(s.read) > h.grace {
 		return nil, fmt.Errorf("%w: the tokens have not been readable for %v", problem.ErrUnavailable, h.grace)
@@ -171,7 +171,8 @@ func (h *Handle) load(ctx context.Context) (*snapshot, error) {
 	return s, nil
 }
 
-// writeUses stores when tokens and sessions were last used, at most once an hour for each token. An error loses it.
+// writeUses stores when tokens and sessions were last used, at most once an hour for each token. After an error these times
+// are lost.
 func (h *Handle) writeUses(ctx context.Context, c *catalog) {
 	h.mu.Lock()
 	used, sessions := h.used, h.usedSessions

@@ -12,7 +12,7 @@
 //	its own counters ┘  text, path └ Event ──► data: {"text":{"records":"13"}} ── console.js fills the slot
 //
 // All three inputs are read from the cells, so the operations page is the same in every process. The home page is
-// rendered whole, from the counts and from a Survey: what a bounded sample of the data shows (survey.go).
+// rendered whole, from the counts and from a Survey of a bounded sample of the data (survey.go).
 //
 // A number that changes has a name, its slot. The page contains the slot's initial value, and an event carries new
 // values by the same names. So the same code produces what a reload shows and what the stream shows; the module formats
@@ -22,8 +22,8 @@
 // replaces the parts marked data-again that differ. Rows with a data-key flash if they change. The pictures of the ring
 // are laid out here, in numbers, from a cell.Map and a cells.Status:
 //
-//	groups (group.go) ─► bands of generations (bands.go) ┐
-//	explain.Route ─────► the way of an address (way.go) ─┼─► templates/ring.html
+//	groups (group.go) ─► rings of generations (rings.go) ┐
+//	explain.Route ─────► route of an address (route.go) ──┼─► templates/ring.html
 //	cell.Map ──────────► ranges of puids (puids.go) ─────┘
 //
 // and the tables of the rollups, whose columns are the values of a dimension, from a rollups.Answer:
@@ -36,9 +36,8 @@
 // browser requests. The table below each picture is aggregated from the same series (metrictable.go). The URL contains
 // the minute of the picture, so an open page requests the next one.
 //
-// Humans decide in the review queue and on entity pages. These pages show two records side by side (pair.go), earlier
-// decisions (decision.go), what holds an entity together (graph.go), how
-// records were joined, as a picture and a table (how.go), and what would change
+// Humans decide in the review queue and on entity pages. These pages show two records side by side (compare.go), earlier
+// decisions (decision.go), the joins of an entity (graph.go, how.go), and what would change
 // (whatif.go). Each answer is a form that works without script; the key named by a button's data-press presses it.
 //
 // The pages follow a strict content security policy: no inline script, no inline style, nothing from other hosts.

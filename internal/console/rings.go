@@ -11,7 +11,7 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// The bands of all generations are drawn in the same square as the small ring, the oldest inside. They get thinner as
+// The rings of all generations are drawn in the same square as the small ring, the oldest inside. They get thinner as
 // their number grows.
 const (
 	bandsInner = 54.0

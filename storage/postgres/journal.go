@@ -24,7 +24,8 @@ type note struct {
 	bytes []byte
 }
 
-// noting reports whether changes are journaled, or may be: what is noted before the gate has answered is dropped then.
+// noting reports whether changes are journaled, or may be. Notes are dropped if the head shows later that they are not
+// needed.
 func (t *tx) noting() bool { return t.journal || !t.begun }
 
 func (t *tx) noteNumbers(table string, keys []int64) {
