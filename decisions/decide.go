@@ -146,7 +146,7 @@ func (h *Handle) record(ctx context.Context, address string, deleted bool) (*ent
 	return &entity.Record{PUID: puid}, nil
 }
 
-// describe adds the keys of the records to decisions, the entities they are in now, and any conflict.
+// describe adds to decisions the keys of the records, their current entities, and any conflict.
 func (h *Handle) describe(ctx context.Context, decisions []entity.Decision) ([]Decided, error) {
 	var puids []entity.PUID
 	for _, d := range decisions {

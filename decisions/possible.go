@@ -95,7 +95,7 @@ func (u *possibleMatches) fillCell(ctx context.Context, c *possibleCell, n int) 
 	})
 }
 
-// byRank compares places in the queue.
+// byRank compares positions in the queue.
 func byRank(a, b derived.Edge) int {
 	return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B))
 }

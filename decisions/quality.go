@@ -12,12 +12,12 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// Confidence is how often the intervals of a Quality hold the true value, if people answer right.
+// Confidence is the probability with which the intervals of a Quality contain the true value, if people answer right.
 const Confidence = .9
 
 // Quality is the estimated quality of the entities of an installation.
 type Quality struct {
-	// Records is how many records were looked at; Whole reports that there are no others.
+	// Records is how many records were examined; Whole reports that there are no others.
 	Records int           `json:"records"`
 	Whole   bool          `json:"whole"`
 	Kinds   []KindQuality `json:"kinds"`
@@ -26,8 +26,8 @@ type Quality struct {
 // KindQuality is the estimated quality of the entities of a kind.
 type KindQuality struct {
 	Kind string `json:"kind"`
-	// Pairs is how many pairs of records were compared and not found different; Decided of them are decided, and Drawn of
-	// those were drawn by chance, which is what the estimate rests on.
+	// Pairs is how many pairs of records were compared and not found different. Decided of them are decided, and the
+	// estimate is based on Drawn of these, which were drawn at random.
 	Pairs   int `json:"pairs"`
 	Decided int `json:"decided"`
 	Drawn   int `json:"drawn"`
@@ -45,9 +45,9 @@ type Interval struct {
 	High  float64 `json:"high"`
 }
 
-// StratumQuality are the pairs of a kind that are alike.
+// StratumQuality describes the pairs of a stratum.
 type StratumQuality struct {
-	// Joined says that they are within entities.
+	// Joined reports whether they are within entities.
 	Joined bool `json:"joined"`
 	// From and To limit the match weight, in bits; To is excluded. Each is missing if there is no limit.
 	From *match.Weight `json:"from,omitempty"`
@@ -59,9 +59,9 @@ type StratumQuality struct {
 	Decided   int `json:"decided"`
 }
 
-// Quality estimates precision and recall of the entities from the decisions in force, as they are after these decisions.
-// kinds are those to look at, nil for all. Pairs that share no blocking key, or that the matcher finds different, are not
-// looked at.
+// Quality estimates precision and recall of the entities, as they are with all decisions in force, from these decisions.
+// kinds limits it to these kinds, nil for all. Pairs that share no blocking key, or that the matcher finds different, are
+// not considered.
 func (h *Handle) Quality(ctx context.Context, kinds []string) (*Quality, error) {
 	s, err := h.survey(ctx, kinds, false)
 	if err != nil {

@@ -31,7 +31,7 @@ var strata = []struct {
 	{true, 1000},
 }
 
-// least is the share of the draw that a stratum has, however few pairs it has.
+// least is the minimum share of the draw for a stratum, however few pairs it has.
 const least = .1
 
 // answered is the share of the first pairs of the draw that must be decided to count as a sample; people skip some of the
@@ -73,7 +73,7 @@ func (h *Handle) sampled(ctx context.Context, pairs []surveyedPair) ([]stratum, 
 	return of, nil
 }
 
-// chance is the place of a pair in the draw. It never changes.
+// chance is the position of a pair in the draw. It never changes.
 func chance(p *surveyedPair) uint64 {
 	var key [16]byte
 	binary.BigEndian.PutUint64(key[:8], uint64(p.A))
@@ -82,8 +82,8 @@ func chance(p *surveyedPair) uint64 {
 	return binary.BigEndian.Uint64(sum[:8])
 }
 
-// linked returns a function that reports whether a decided pair would be in one entity without the decision: whether
-// edges that join lead from one record to the other.
+// linked returns a function that reports whether a decided pair would be in one entity without the decision: whether joining
+// edges connect the two records.
 func (h *Handle) linked(ctx context.Context, pairs []surveyedPair) (func(*surveyedPair) bool, error) {
 	var about []*entity.Record
 	for _, p := range pairs {
@@ -134,7 +134,7 @@ func (p *surveyedPair) verdict() (same, decided bool) {
 	return p.said.Verdict == entity.VerdictSame, true
 }
 
-// drawn returns how many of the first pairs of the draw are a sample: the most of which enough are decided.
+// drawn returns how many of the first pairs of the draw are a sample: the highest number of which enough are decided.
 func (s *stratum) drawn() int {
 	most, decided := 0, 0
 	for i := range s.pairs {

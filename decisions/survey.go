@@ -13,21 +13,21 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// surveyed is about the number of records of a survey, at most.
+// surveyed is the approximate maximum number of records of a survey.
 const surveyed = 16384
 
-// survey has the compared pairs of a sample of records, or of all records of a small installation. The sample is made of
-// windows of puids at fixed places. As an installation grows, windows fall out of it but do not move, so that questions
-// asked about its pairs remain in it.
+// survey has the compared pairs of a sample of records, or of all records of a small installation. The sample consists of
+// windows of puids at fixed places. As an installation grows, windows are dropped but never move, so that the pairs of
+// earlier questions stay in the sample.
 type survey struct {
 	pairs   []surveyedPair
 	records int
 	whole   bool // of all records
-	// sample are the records of the sample, and known these and those that they have a pair or a decision with.
+	// sample are the records of the sample; known also has the records that they have a pair or a decision with.
 	sample []*entity.Record
 	known  map[entity.PUID]*entity.Record
 	said   []entity.Decision
-	// entities are those of several records whose anchor is in the sample, if they were asked for.
+	// entities are those of several records whose anchor is in the sample, if requested.
 	entities []*entity.Entity
 }
 

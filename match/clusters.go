@@ -24,7 +24,7 @@ func ranks(nodes []NodeKey) (byKey, rank []int) {
 type link struct {
 	to     int
 	weight Weight
-	// decided marks a decision; such a link forbids a join only once it is in force.
+	// decided marks a decision; such a link separates its records only once it is in force.
 	decided bool
 	force   bool
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// A number of a part, a volume, a sequel or an edition names another work than the same title without it or with another one:
-// Part 2, Vol. II, second edition, and a number at the end.
+// The number of a part, a volume, a sequel or an edition distinguishes a work from one with the same title and no number or
+// another one: Part 2, Vol. II, second edition, and a number at the end.
 
 // spellVolumes writes numbers beside the word for a part or an edition, and these words, in one way: "pt two" is "part 2", and
 // "second ed" is "2 edition".
@@ -53,8 +53,8 @@ func volumesOf(words []string, folded string) (volumes []string) {
 
 func isYear(w string) bool { return len(w) == 4 && digits(w) && (w[:2] == "19" || w[:2] == "20") }
 
-// volume returns the number of a part, a volume or an edition, if a title has nothing else that the other lacks, besides the
-// word for it.
+// volume returns the number of a part, a volume or an edition, if nothing else in the title is missing from the other,
+// except the word for it.
 func (t *title) volume(used uint32) (n string) {
 	tokens := t.name.tokens
 	for i := range tokens {
@@ -69,8 +69,8 @@ func (t *title) volume(used uint32) (n string) {
 	return n
 }
 
-// otherVolume reports whether two titles are of different volumes. If only one has a number, it must be the only difference, and
-// neither 1, since a first part is often not called so, nor over 99, which may be a year or a model.
+// otherVolume reports whether two titles are of different volumes. If only one has a number, it must be the only difference,
+// and neither 1, since first parts often have no number, nor above 99, which may be a year or a model.
 func otherVolume(a, b *title, usedA, usedB uint32) bool {
 	x, y := a.volume(usedA), b.volume(usedB)
 	if x != "" && y != "" {
@@ -80,7 +80,7 @@ func otherVolume(a, b *title, usedA, usedB uint32) bool {
 	return n != "1" && len(n) <= 2 && onlyVolume(a, b, usedA, usedB)
 }
 
-// firstVolume reports whether all that two titles differ in is that one is called the first part.
+// firstVolume reports whether the only difference of two titles is that one is numbered as the first part.
 func firstVolume(a, b *title, usedA, usedB uint32) bool {
 	return cmp.Or(a.volume(usedA), b.volume(usedB)) == "1" && onlyVolume(a, b, usedA, usedB)
 }
@@ -90,8 +90,8 @@ func onlyVolume(a, b *title, usedA, usedB uint32) bool {
 	return a.volume(usedA) != "" && !residue(b.name.tokens, usedB).any || b.volume(usedB) != "" && !residue(a.name.tokens, usedA).any
 }
 
-// otherTake reports whether one of two titles is called another recording of a work, such as one before an audience, and the
-// other says nothing like it anywhere.
+// otherTake reports whether one of two titles names another recording of a work, such as a live one, and the other has no
+// such word anywhere.
 func otherTake(a, b *title) bool { return a.takes(b) || b.takes(a) }
 
 func (t *title) takes(other *title) bool {
@@ -133,10 +133,10 @@ var volumeNames = func() map[string]bool {
 	return names
 }()
 
-// editionWords are words behind the number of an edition.
+// editionWords are words after the number of an edition.
 var editionWords = wordSet(`edition ed edn auflage aufl edicion edizione edicao druk`)
 
-// numerals are numbers as words and in Roman numerals, which are numbers for sure beside the word for a part.
+// numerals are numbers as words and in Roman numerals, which count as numbers only beside the word for a part.
 var numerals = func() map[string]string {
 	m := map[string]string{"i": "1", "v": "5", "x": "10"}
 	for w, n := range romanNumerals {

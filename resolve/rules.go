@@ -45,7 +45,7 @@ func (k *Kind) Name() string { return k.Matcher.Schema().Kind }
 type Rules struct {
 	// Version is 1 for the first rules of an installation.
 	Version int64
-	// Matcher is the version of the matcher that the entities are made by.
+	// Matcher is the version of the matcher that made the entities.
 	Matcher string
 	// Terms are the stored term-frequency tables, newest last.
 	Terms []Terms
@@ -77,7 +77,7 @@ type Migration struct {
 	// Kind is "" for an upgrade.
 	Kind  string    `json:"kind,omitempty"`
 	Since time.Time `json:"since"`
-	// From is the former version of the matcher, and Step what is being done; only for an upgrade.
+	// From is the former version of the matcher, and Step the current step; only for an upgrade.
 	From string `json:"from,omitempty"`
 	Step Step   `json:"step,omitempty"`
 	// Cells is the progress of each cell. A cell that is missing has not started.

@@ -209,7 +209,7 @@ func (s *whatIf) carriers(ctx context.Context, puids []entity.PUID) error {
 	return err
 }
 
-// led moves the edges of removed leaders to the followers that would lead in their place.
+// led moves the edges of removed leaders to the followers that would replace them.
 func (s *whatIf) led(g *graph, linked []match.Edge, index map[entity.PUID]int, without map[entity.PUID]bool) []match.Edge {
 	for _, p := range slices.Sorted(maps.Keys(without)) {
 		var follow []int
@@ -238,7 +238,7 @@ func (s *whatIf) led(g *graph, linked []match.Edge, index map[entity.PUID]int, w
 	return linked
 }
 
-// entities clusters what was read, as it is or as it would be.
+// entities clusters the records that were read, either as they are or as in the scenario.
 func (s *whatIf) entities(g *graph, matcher *match.Matcher, without map[entity.PUID]bool) []*entity.Entity {
 	var nodes []*node
 	var keys []match.NodeKey

@@ -27,20 +27,20 @@ var charmaps = map[Encoding]*charmap.Charmap{
 	"cp866": charmap.CodePage866, "koi8-r": charmap.KOI8R, "macintosh": charmap.Macintosh,
 }
 
-// multibyte are the encodings whose characters may contain a byte of ASCII, so that a text is decoded before it is
-// divided into lines.
+// multibyte are the encodings whose characters may contain an ASCII byte, so that a text must be decoded before it is split
+// into lines.
 var multibyte = map[Encoding]encoding.Encoding{
 	UTF16LE: unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM), UTF16BE: unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM),
 	"shift_jis": japanese.ShiftJIS, "euc-jp": japanese.EUCJP, "euc-kr": korean.EUCKR, "gb18030": simplifiedchinese.GB18030, "big5": traditionalchinese.Big5,
 }
 
-// otherNames are names of encodings beside those above, plain.
+// otherNames are further names of encodings, in plain form.
 var otherNames = map[string]Encoding{
 	"ascii": UTF8, "usascii": UTF8, "utf8": UTF8, "utf16": UTF16LE, "latin1": Windows1252, "iso88591": Windows1252, "latin2": "iso-8859-2", "latin9": "iso-8859-15",
 	"mac": "macintosh", "macroman": "macintosh", "sjis": "shift_jis", "gbk": "gb18030", "gb2312": "gb18030", "ksc5601": "euc-kr", "oem": "cp850",
 }
 
-// plainEncoding returns a name without its case, its hyphens and the several prefixes of code pages.
+// plainEncoding returns a name in lower case, without hyphens and the prefixes of code pages.
 func plainEncoding(name string) string {
 	name = strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(name))
 	if number, cut := strings.CutPrefix(name, "cp125"); cut {

@@ -31,11 +31,11 @@ func (r *recognition) composeAddress(g guessed) bool {
 	return false
 }
 
-// middleNames are names of columns with the given names behind the first, without "_".
+// middleNames are names of columns with the middle names, without "_".
 var middleNames = nameSet(`middle mid middlename middlenames middleinitial midinitial mi mname midname zweitervorname zweitname weiterevornamen deuxiemeprenom autresprenoms
 	segundonombre secondonome tweedevoornaam drugieimie отчество otchestvo побатькові`)
 
-// composeGiven composes the given names of the first and those in a column of their own.
+// composeGiven composes the given names of the first name and the middle names in a column of their own.
 func (r *recognition) composeGiven(g guessed) bool {
 	for i, c := range r.columns {
 		if i != g.column && middleNames[joined(plainName(c.name))] && fits(g.attribute, c.values) {
@@ -45,7 +45,7 @@ func (r *recognition) composeGiven(g guessed) bool {
 	return false
 }
 
-// compose makes an attribute of two columns, unless one has another meaning.
+// compose makes one attribute of two columns, unless one has another meaning.
 func (r *recognition) compose(a *match.Attribute, first, second int, why string) bool {
 	names := []string{r.columns[first].name, r.columns[second].name}
 	for _, name := range names {

@@ -81,15 +81,15 @@ func (r *csvRows) list(values []string) []cell {
 	return r.cells
 }
 
-// literal returns a broken line as an object, as if no character quoted.
+// literal returns a broken line as an object, without interpreting quotes.
 func (r *csvRows) literal() json.RawMessage {
 	var f fields
 	f.literal(r.scan.dialect, bytes.ToValidUTF8(r.scan.raw, []byte("\ufffd")))
 	return r.object(f.strings(nil))
 }
 
-// object returns a row that cannot be imported as it is, as an object that can be once it is corrected: by the
-// attributes if it has the width of the header, else by the columns. Values without a column are refused until then.
+// object returns a row that cannot be imported, as an object that can be imported once it is corrected: by attributes if it
+// has the width of the header, otherwise by columns. Values without a column are refused until they get one.
 func (r *csvRows) object(values []string) json.RawMessage {
 	if len(values) == r.scan.width {
 		if row, _ := r.mapper.row(r.list(values)); row != nil {
@@ -110,8 +110,7 @@ func (r *csvRows) object(values []string) json.RawMessage {
 	return text
 }
 
-// targetOf returns the attribute or the reserved name that a column becomes, its own name if it becomes several or
-// none.
+// targetOf returns the attribute or the reserved name that a column maps to, or its own name if there are several or none.
 func (m *mapper) targetOf(column int) string {
 	if len(m.uses[column]) == 1 {
 		switch u := m.uses[column][0]; u.kind {

@@ -9,9 +9,9 @@ import (
 // listMark ends the name of a column of lists in CSV.
 const listMark = "[]"
 
-// exported returns what the options become for a table that locus export has written, and the options as they are for any
-// other. Of records it leaves out what is none of their content. Entities become records whose key is the id of the entity.
-// Links and decisions are no records: the error says what reads them.
+// exported returns the options for a table that locus export has written, and unchanged options for any other. Columns of
+// records that are not content are left out. Entities become records whose key is the id of the entity. For links and
+// decisions, which are not records, it returns an error that names the command that reads them.
 func (p *Plan) exported() (*Options, error) {
 	has := func(names ...string) bool {
 		return !slices.ContainsFunc(names, func(name string) bool {

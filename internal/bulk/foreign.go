@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// foreign are the beginnings of files that have no rows to read, what the file is, and what to do instead.
+// foreign lists the beginnings of files that contain no rows, with the type of the file and a suggestion.
 var foreign = []struct{ begins, is, hint string }{
 	{"BZh91AY&SY", "is compressed with bzip2", "bunzip2 -c FILE | locus ingest --source NAME -"},
 	{"\xfd7zXZ\x00", "is compressed with xz", "xz -dc FILE | locus ingest --source NAME -"},
@@ -28,7 +28,7 @@ const (
 	tarMarkAt = 257
 )
 
-// foreignBegin is how many bytes of a file are looked at: after decompression, if it is compressed.
+// foreignBegin is how many bytes of a file are examined, after decompression.
 const foreignBegin = tarMarkAt + len(tarMark)
 
 // refuseForeign refuses a file by its first bytes.
@@ -44,8 +44,7 @@ func refuseForeign(name string, head []byte) error {
 	return nil
 }
 
-// refuseMarkup refuses a web page or another document of tags, which reports are often saved as under the name of a
-// table.
+// refuseMarkup refuses a web page or another markup document, which some programs save reports as under the name of a table.
 func refuseMarkup(name string, text []byte) error {
 	text = bytes.ToLower(bytes.TrimSpace(text[:min(len(text), 1024)]))
 	for _, tag := range []string{"<?xml", "<!doctype", "<html", "<table", "<head"} {

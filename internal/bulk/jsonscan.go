@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// jsonScanner cuts JSON documents out of a text. It looks only at strings and brackets, so that a damaged document
-// costs no more than itself; strictjson decides what a document means.
+// jsonScanner cuts JSON documents out of a text. It looks only at strings and brackets, so that a damaged document does not
+// affect the others; strictjson parses the documents.
 type jsonScanner struct {
 	r    *bufio.Reader
 	line int64 // of the next byte, from 1
@@ -44,7 +44,7 @@ func (s *jsonScanner) space() (byte, error) {
 	}
 }
 
-// value reads a document. A bracket or a comma that nothing opened ends a document that is no object or array.
+// value reads a document. An unmatched bracket or comma ends a document that is not an object or array.
 func (s *jsonScanner) value() (document, error) {
 	d := document{line: s.line}
 	s.buf = s.buf[:0]

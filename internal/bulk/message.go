@@ -10,14 +10,14 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// Mapper makes rows of single JSON objects, by a mapping that guesses nothing. It is not safe for concurrent use.
+// Mapper makes rows of single JSON objects, by a mapping without guesses. It is not safe for concurrent use.
 type Mapper struct {
 	rows    jsonRows
 	compile func() *mapper
 }
 
-// NewMapper returns a mapper for rows of kinds, the first of which is the default. The columns of the mapping need not
-// exist: objects have those that they have.
+// NewMapper returns a mapper for rows of kinds, the first of which is the default. The columns of the mapping need not exist
+// in every object.
 func NewMapper(o *Options, kinds []*match.Schema) (*Mapper, error) {
 	i := 0
 	if o.Kind != "" {
@@ -41,14 +41,14 @@ func (m *Mapper) Map(object []byte) (*Row, error) {
 	return m.rows.parse(document{text: object, line: 1, lines: 1})
 }
 
-// limit forgets the names of columns before there are too many: unlike a file, a stream has no end.
+// limit forgets the names of columns before there are too many: a stream, unlike a file, has no end.
 func (m *Mapper) limit() {
 	if len(m.rows.mapper.names) >= maxNames/2 {
 		m.rows.mapper = m.compile()
 	}
 }
 
-// Identify returns the source and the key of an object that may have nothing else.
+// Identify returns the source and the key of an object, which may contain nothing else.
 func (m *Mapper) Identify(object []byte) (source, key string, err error) {
 	m.limit()
 	v, err := strictjson.Parse(object)

@@ -12,9 +12,9 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// plainName returns a name of a column in lower case without accents, its words joined by "_": "Kunden-Nr." is
-// kunden_nr, "BillingCity" billing_city, "Επώνυμο" επωνυμο. Of a path it is that of the last name, unless that is about the elements of a list:
-// categories[].name is categories, and contacts[].type contacts_type.
+// plainName returns the name of a column in lower case without accents, its words joined by "_": "Kunden-Nr." is kunden_nr,
+// "BillingCity" billing_city, "Επώνυμο" επωνυμο. The name of a path is its last name, unless that describes the elements of
+// a list: categories[].name is categories, and contacts[].type contacts_type.
 func plainName(name string) string {
 	if i := strings.LastIndex(name, ".$"); i > 0 && slices.Contains(extended, name[i+2:]) {
 		name = name[:i]
@@ -57,13 +57,13 @@ func plainName(name string) string {
 // extended are the names of the types that MongoDB writes around values in JSON: {"_id": {"$oid": "..."}}.
 var extended = strings.Fields("oid date uuid numberLong numberInt numberDouble numberDecimal")
 
-// ofElements are names for what the elements of a list are, typesOfElements for what sort they are of.
+// ofElements are names for the values of list elements, typesOfElements for their types.
 var (
 	ofElements      = strings.Fields("name title label value text")
 	typesOfElements = strings.Fields("type kind category")
 )
 
-// alias is how well a column is named like an attribute: the smaller, the better.
+// alias is how well the name of a column matches an attribute: lower is better.
 type alias int
 
 const (
@@ -154,7 +154,7 @@ func aliasOf(kind *match.Schema, a *match.Attribute, plain string) alias {
 	return noAlias
 }
 
-// keyNames are names of columns that hold a source's own key, the surest first, without accents and "_".
+// keyNames are names of columns with the source's own key, the most certain first, without accents and "_".
 var keyNames = [][]string{
 	strings.Fields("key id uid uuid guid recordid entityid externalid uniqueid rowid objectid"),
 	strings.Fields(`customerid customerno customernumber customernr custid custno clientid clientno clientnumber accountid accountno accountnumber contactid contactno
@@ -175,7 +175,7 @@ var keyNames = [][]string{
 		kod cislo код номер идентификатор ідентифікатор κωδικος κωδικοσ tunnus azonosito 番号 コード 编号 编码 代码 번호 코드 رقم الرقم`),
 }
 
-// keyRank returns how surely a name is that of a key, from 1; 0 is no such name.
+// keyRank returns the rank of a name among the names of keys, 1 for the most certain; 0 if it is not one.
 func keyRank(plain string) int {
 	name := joined(plain)
 	for i, names := range keyNames {

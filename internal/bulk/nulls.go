@@ -7,8 +7,7 @@ import "slices"
 // nullTexts are the texts that databases, data frames and spreadsheets write for a missing value.
 var nullTexts = []string{"NULL", "null", "(null)", "<null>", `\N`, "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "None", "-"}
 
-// withoutNulls returns the columns without texts that stand for a missing value, and these texts in the order of
-// nullTexts.
+// withoutNulls returns the columns without texts that mean a missing value, and these texts in the order of nullTexts.
 func withoutNulls(columns []sampled) (kept []sampled, texts []string) {
 	found := map[string]bool{}
 	kept = slices.Clone(columns)
@@ -27,9 +26,8 @@ func withoutNulls(columns []sampled) (kept []sampled, texts []string) {
 	return kept, texts
 }
 
-// recogniseNulls guesses that such texts are no values, if a column that means something has one. A file of which nothing
-// else is guessed, because its columns have the names of attributes, is taken at its word. Options that say all that is
-// wanted say this too: a part of a file is read as the whole of it.
+// recogniseNulls guesses that such texts mean missing values, if a mapped column has one. It guesses nothing for a file
+// whose columns all have the names of attributes, or with complete options: a part of a file is read like the whole.
 func (p *Plan) recogniseNulls(found *recognition, columns []sampled, rows int) *recognition {
 	if said := p.options.IgnoreUnknown && len(p.options.Set) > 0; said || len(p.options.Null) > 0 || p.options.Exact || p.Format != CSV && p.Format != XLSX {
 		return found

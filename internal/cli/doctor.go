@@ -59,7 +59,7 @@ func (x *examination) fail(what, try, format string, args ...any) {
 	x.all = append(x.all, finding{levelError, what, fmt.Sprintf(format, args...), try, ""})
 }
 
-// bare replaces what a bundle says of the last finding.
+// bare replaces the text of the last finding in a bundle.
 func (x *examination) bare(format string, args ...any) {
 	x.all[len(x.all)-1].bare = fmt.Sprintf(format, args...)
 }

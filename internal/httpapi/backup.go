@@ -19,7 +19,7 @@ type BackupMark struct {
 	Points []BackupPoint `json:"points,omitempty" doc:"The recovery point of each server, if the servers were marked"`
 }
 
-// BackupPoint is a moment that a database server can be recovered to.
+// BackupPoint is the recovery point of a database server.
 type BackupPoint struct {
 	Server  string `json:"server"`
 	Name    string `json:"name,omitempty" doc:"The restore point to recover to; left out if the server creates none"`
@@ -33,7 +33,7 @@ type BackupMarkRequest struct {
 	At   time.Time `json:"at,omitzero" doc:"RFC 3339: time of the backup; now by default"`
 }
 
-// markBackup notes a backup that something else has made, or marks the servers.
+// markBackup notes a backup made by other tools, or marks the servers.
 func (s *Server) markBackup(c *call) (any, error) {
 	body, err := object(c.body, "name", "at")
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *Server) lastBackup(c *call) (any, error) {
 	return markOf(m), nil
 }
 
-// recoveryTime is RFC 3339 as recovery_target_time of PostgreSQL takes it, without Z and to the microsecond.
+// recoveryTime is RFC 3339 in the form of PostgreSQL's recovery_target_time, without Z and to the microsecond.
 const recoveryTime = "2006-01-02T15:04:05.000000-07:00"
 
 func markOf(m *locus.BackupMark) BackupMark {

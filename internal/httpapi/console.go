@@ -79,7 +79,7 @@ func (p *site) sorry(c *call, err error) {
 	}
 }
 
-// file serves static files. A browser keeps what it asked for by its version, and revalidates the rest.
+// file serves static files. A browser caches files that it requested by version, and revalidates the others.
 func (p *site) file(w http.ResponseWriter, r *http.Request) {
 	f, ok := console.Static(r.PathValue("file"))
 	if !ok {

@@ -50,7 +50,7 @@ func (p *site) chartPage(c *call, body *bytes.Buffer) error {
 	return p.shown(c.r).Chart(body, *shown)
 }
 
-// chartFile sends what a chart draws as CSV.
+// chartFile sends the values of a chart as CSV.
 func (p *site) chartFile(c *call, _ *bytes.Buffer) error {
 	shown, err := p.charted(c)
 	if err == nil && len(shown.Problems) > 0 {
@@ -87,8 +87,8 @@ func drawing(shown *console.Chart, size console.Size) *chart.Chart {
 	return c
 }
 
-// charted reads the chart that a query asks for. What cannot be read is left out, with the reason. The error is
-// counter.ErrNotFound if there is no such metric.
+// charted reads the requested chart. Unreadable parts are left out, with the reason. The error is counter.ErrNotFound if
+// there is no such metric.
 func (p *site) charted(c *call) (*console.Chart, error) {
 	shown := &console.Chart{Time: time.Now(), Name: counter.Metric(c.query["name"]), With: counter.Metric(c.query["with"]), Before: c.query["before"] != ""}
 	shown.Range, shown.Problems = rangeFrom(c.query, shown.Time)
@@ -135,7 +135,7 @@ func (p *site) lineOf(ctx context.Context, name counter.Metric, of console.Range
 	})
 }
 
-// rangeFrom reads the range of a chart: what is missing or wrong is that of today, with the reason.
+// rangeFrom reads the range of a chart: a missing or invalid part is replaced by that of today, with the reason.
 func rangeFrom(q values, now time.Time) (of console.Range, problems []string) {
 	of.Zone = time.UTC
 	if name := q["zone"]; name != "" {
@@ -175,7 +175,7 @@ func rangeFrom(q values, now time.Time) (of console.Range, problems []string) {
 	return of, problems
 }
 
-// timeIn reads a time as a form or a link has it: a day or a time of the zone, or an instant.
+// timeIn reads a time of a form or a link: a day or a time of the zone, or an instant.
 func timeIn(q values, name string, missing time.Time, zone *time.Location) (t time.Time, problem string) {
 	text := q[name]
 	if text == "" {

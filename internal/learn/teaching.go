@@ -17,19 +17,20 @@ const MostTaught = 9
 // Question is a pair that a person can be asked about.
 type Question struct {
 	Lines []match.Line // of the explanation of the pair
-	// Settles is how many pairs of records the answer is about, at least 1: all pairs of two entities that it joins.
+	// Settles is how many pairs of records the answer decides, at least 1: all pairs of two entities that it joins.
 	Settles int
 }
 
-// Taught is a question and what an answer to it teaches.
+// Taught is a question with the value of its answer.
 type Taught struct {
 	At   int     // position of the question
 	Bits float64 // see Bits
-	// Turn is how many turns the question waits for. It stays the same as questions before it are answered and become known.
+	// Turn is how many turns the question waits for. It does not change when earlier questions are answered and become
+	// known.
 	Turn int
 }
 
-// Pattern returns the levels of a pair as a text. An answer to one pair of a pattern says much about the others.
+// Pattern returns the levels of a pair as a text. An answer to one pair of a pattern is evidence about the others.
 func Pattern(lines []match.Line) string {
 	var text strings.Builder
 	for _, line := range lines {
@@ -38,9 +39,9 @@ func Pattern(lines []match.Line) string {
 	return text.String()
 }
 
-// Bits returns how much an answer about a pair teaches, from 0 to MostTaught: how uncertain the answer is, 1 bit at the
-// threshold and nearly 0 far from it, for each doubling of the pairs of records that it settles. weight is the weight of
-// the pair from the threshold, in bits.
+// Bits returns the expected information of an answer about a pair, from 0 to MostTaught: the uncertainty of the answer,
+// which is 1 bit at the threshold and nearly 0 far from it, times the number of doublings of the pairs of records that it
+// decides. weight is the weight of the pair above the threshold, in bits.
 func Bits(weight float64, settles int) float64 {
 	return min(doubt(weight)*doublings(settles), MostTaught)
 }
@@ -57,10 +58,10 @@ func doubt(weight float64) float64 {
 // doublings is 1 for a single pair.
 func doublings(settles int) float64 { return math.Log2(1 + float64(max(settles, 1))) }
 
-// Teaching orders questions by how much an answer to each teaches, and leaves out those more than 10 bits from the
-// threshold: one of each Pattern before a second one, and among these by Bits. A question that settles many pairs of
-// records waits for fewer turns, in proportion to its doublings. known is how many answers there are to each pattern
-// already, nil for none.
+// Teaching orders questions by the expected information of their answers, and leaves out those more than 10 bits from the
+// threshold. The first question of each Pattern comes before the second of any, and within a turn they are ordered by Bits.
+// A question that decides many pairs of records waits for fewer turns, in proportion to its doublings. known is the number
+// of answers to each pattern so far, nil for none.
 func Teaching(questions []Question, threshold match.Weight, known map[string]int) []Taught {
 	order := make([]Taught, 0, len(questions))
 	for i, q := range questions {
