@@ -30,7 +30,7 @@ type AssignRequest struct {
 
 // AssignResponse is the object of this name in the OpenAPI document.
 type AssignResponse struct {
-	// There are pairs further down in the queue, which were not looked at
+	// There are more pairs further down in the queue, which were not selected
 	More  bool  `json:"more,omitempty"`
 	Pairs int64 `json:"pairs"`
 }
@@ -630,7 +630,7 @@ type DecisionList struct {
 // DecisionsAgreement is the object of this name in the OpenAPI document.
 type DecisionsAgreement struct {
 	A string `json:"a"`
-	// Of them with the same answer
+	// Number of these with the same answer
 	Agree int64  `json:"agree"`
 	B     string `json:"b"`
 	// Pairs that both answered
@@ -639,7 +639,7 @@ type DecisionsAgreement struct {
 
 // DecisionsAssignment is the object of this name in the OpenAPI document.
 type DecisionsAssignment struct {
-	// Who assigned it
+	// Person who assigned it
 	By    string    `json:"by,omitempty"`
 	To    string    `json:"to"`
 	Until time.Time `json:"until"`
@@ -663,7 +663,7 @@ type DecisionsBatch struct {
 	Author string    `json:"author,omitempty"`
 	ID     string    `json:"id"`
 	Reason string    `json:"reason,omitempty"`
-	// Decisions that neither were withdrawn nor replaced
+	// Decisions in force: neither withdrawn nor replaced
 	Stands  int64  `json:"stands"`
 	Verdict string `json:"verdict"`
 }
@@ -729,16 +729,16 @@ type DecisionsDisagreement struct {
 
 // DecisionsEffect is the object of this name in the OpenAPI document.
 type DecisionsEffect struct {
-	// The largest entity that there would be; missing if none changes
+	// Size of the largest resulting entity; missing if none changes
 	Largest *DecisionsEffectEntity `json:"largest,omitempty"`
 	// Entities that would be merged
 	Merged int64 `json:"merged"`
-	// There are pairs further down in the queue, which were not looked at
+	// There are more pairs further down in the queue, which were not selected
 	More  bool                  `json:"more,omitempty"`
 	Pairs []DecisionsReviewPair `json:"pairs"`
 	// Entities that would be split
 	Split int64 `json:"split"`
-	// Names exactly these pairs; a bulk decision by a filter takes it, so that it is about what was seen
+	// Identifies exactly these pairs; required for a bulk decision by a filter, which is refused if the pairs have changed
 	Stamp string `json:"stamp"`
 }
 
@@ -755,7 +755,7 @@ type DecisionsFilter struct {
 	Assigned string `json:"assigned,omitempty"`
 	// The pair disagrees in this attribute
 	Attribute string `json:"attribute,omitempty"`
-	// The match weight has these whole bits, such as 3 for 3.00 to 3.99
+	// Whole bits of the match weight, such as 3 for 3.00 to 3.99
 	Bits string `json:"bits,omitempty"`
 	Kind string `json:"kind,omitempty"`
 	// One of the records is of this source
@@ -836,7 +836,7 @@ type DecisionsProgress struct {
 	InBulk int64 `json:"in_bulk"`
 	// Empty for decisions without a name
 	Person string `json:"person"`
-	// Answers an hour, over the hours of the last seven days that have some
+	// Answers per hour, over the hours of the last seven days with answers
 	Rate float64 `json:"rate"`
 	// Answers since midnight UTC
 	Today int64 `json:"today"`
@@ -905,7 +905,7 @@ type DecisionsTeam struct {
 	Agreement     []DecisionsAgreement    `json:"agreement"`
 	Batches       []DecisionsBatch        `json:"batches"`
 	Disagreements []DecisionsDisagreement `json:"disagreements"`
-	// Pairs in the head of the review queue
+	// Pairs in the first 1000 of the review queue
 	Left int64 `json:"left"`
 	// There are more pairs than left
 	More      bool                `json:"more,omitempty"`
@@ -1520,24 +1520,24 @@ type MirrorAttribute struct {
 	Name string `json:"name"`
 	// The chosen value, for attributes with one value
 	Value string `json:"value,omitempty"`
-	// All values, heaviest first; members are places in the list of members
+	// All values, highest weight first; members are indexes into the list of members
 	Values []EntityMergedValue `json:"values"`
 }
 
 // MirrorState is the object of this name in the OpenAPI document.
 type MirrorState struct {
-	// The place in the log of that cell that this is true at
+	// Position in the log of that cell at which the state was read
 	At string `json:"at"`
-	// Where the id lives
+	// Cell of the id
 	Cell string `json:"cell"`
-	// The entity, if the id is that of one
+	// The entity, if state is entity
 	Entity *MirrorThing `json:"entity,omitempty"`
 	ID     string       `json:"id"`
-	// Its record is being resolved: ask again
+	// Its record is being resolved: read it again later
 	Settling bool `json:"settling,omitempty"`
-	// What the id leads to: an entity, another id, nothing any more; unknown if it was never given out
+	// entity; redirect to another id; deleted; or unknown if the id was never allocated
 	State string `json:"state"`
-	// Where a redirect leads: the id of an entity, or one that leads on
+	// Target of a redirect: the id of an entity, or of another redirect
 	To string `json:"to,omitempty"`
 }
 
@@ -1548,7 +1548,7 @@ type MirrorThing struct {
 	Kind       string            `json:"kind"`
 	// Records of the entity, oldest first; the first is the anchor
 	Members []EntityMember `json:"members"`
-	// How good the picture is
+	// Rank of the entity
 	Rank EntityRank `json:"rank"`
 	// Two entities with the same stamp are equal
 	Stamp string `json:"stamp"`

@@ -22,14 +22,14 @@ import (
 type Effect struct {
 	Pairs []ReviewPair `json:"pairs"`
 	// Stamp names exactly these pairs, for DecideAll.
-	Stamp string `json:"stamp" doc:"Names exactly these pairs; a bulk decision by a filter takes it, so that it is about what was seen"`
+	Stamp string `json:"stamp" doc:"Identifies exactly these pairs; required for a bulk decision by a filter, which is refused if the pairs have changed"`
 	// Merged is how many entities would be merged, Split how many would be split.
 	Merged int `json:"merged" doc:"Entities that would be merged"`
 	Split  int `json:"split" doc:"Entities that would be split"`
 	// Largest is the largest entity that there would be, nil if none changes.
-	Largest *EffectEntity `json:"largest,omitempty" doc:"The largest entity that there would be; missing if none changes"`
+	Largest *EffectEntity `json:"largest,omitempty" doc:"Size of the largest resulting entity; missing if none changes"`
 	// More reports that there are pairs further down in the queue that were not looked at.
-	More bool `json:"more,omitempty" doc:"There are pairs further down in the queue, which were not looked at"`
+	More bool `json:"more,omitempty" doc:"There are more pairs further down in the queue, which were not selected"`
 }
 
 // EffectEntity is an entity that there would be.

@@ -13,7 +13,7 @@ type Filter struct {
 	Source    string `json:"source,omitempty" doc:"One of the records is of this source"`
 	Kind      string `json:"kind,omitempty"`
 	Attribute string `json:"attribute,omitempty" doc:"The pair disagrees in this attribute"`
-	Bits      string `json:"bits,omitempty" doc:"The match weight has these whole bits, such as 3 for 3.00 to 3.99"`
+	Bits      string `json:"bits,omitempty" doc:"Whole bits of the match weight, such as 3 for 3.00 to 3.99"`
 	// Assigned selects by assignment: one of the words below, or the name of a person.
 	Assigned string `json:"assigned,omitempty" doc:"all, the default; none: assigned to no person; mine: to the caller; open: mine or none; or the name of a person"`
 	// Person is the viewer, whom ToMe and Open are about.

@@ -36,7 +36,7 @@ type ReviewPair struct {
 // Assignment is the person who is to answer a pair, and the time until which the pair is reserved.
 type Assignment struct {
 	To    string    `json:"to"`
-	By    string    `json:"by,omitempty" doc:"Who assigned it"`
+	By    string    `json:"by,omitempty" doc:"Person who assigned it"`
 	Until time.Time `json:"until"`
 }
 

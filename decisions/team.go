@@ -18,7 +18,7 @@ type Team struct {
 	// People are those who answered pairs or have some assigned, the busiest of the week first. Programs are left out.
 	People []Progress `json:"people"`
 	// Left is how many pairs of the head of the review queue are to be answered; More reports that there are others.
-	Left      int         `json:"left" doc:"Pairs in the head of the review queue"`
+	Left      int         `json:"left" doc:"Pairs in the first 1000 of the review queue"`
 	More      bool        `json:"more,omitempty" doc:"There are more pairs than left"`
 	Agreement []Agreement `json:"agreement" doc:"For each two people how often they gave the same answer to a pair"`
 	// Disagreements are the newest pairs that people answer differently and that are not settled, at most MaxReview; Unsettled
@@ -37,7 +37,7 @@ type Progress struct {
 	All    int    `json:"all"`
 	InBulk int    `json:"in_bulk" doc:"Pairs decided in bulk, which the other figures leave out"`
 	// Rate is the answers an hour of the last seven days, in the hours that have some.
-	Rate     float64 `json:"rate" doc:"Answers an hour, over the hours of the last seven days that have some"`
+	Rate     float64 `json:"rate" doc:"Answers per hour, over the hours of the last seven days with answers"`
 	Assigned int     `json:"assigned" doc:"Pairs of the review queue that are assigned to the person"`
 	hours    map[time.Time]bool
 }
@@ -47,7 +47,7 @@ type Agreement struct {
 	A     string `json:"a"`
 	B     string `json:"b"`
 	Pairs int    `json:"pairs" doc:"Pairs that both answered"`
-	Agree int    `json:"agree" doc:"Of them with the same answer"`
+	Agree int    `json:"agree" doc:"Number of these with the same answer"`
 }
 
 // Disagreement is a pair with different answers.
@@ -63,7 +63,7 @@ type Batch struct {
 	Verdict entity.Verdict `json:"verdict"`
 	Reason  string         `json:"reason,omitempty"`
 	At      time.Time      `json:"at"`
-	Stands  int            `json:"stands" doc:"Decisions that neither were withdrawn nor replaced"`
+	Stands  int            `json:"stands" doc:"Decisions in force: neither withdrawn nor replaced"`
 }
 
 const week = 7 * 24 * time.Hour

@@ -10,8 +10,8 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// ThresholdEffect is what would become of the records with another threshold. Of a sample it is about the records of the
-// sample and those that they have pairs with.
+// ThresholdEffect is the effect of another threshold on the records. In a sample it covers the records of the sample and
+// those that they have pairs with.
 type ThresholdEffect struct {
 	Threshold match.Weight `json:"threshold"`
 	// Entities is how many there would be, Before how many there are.

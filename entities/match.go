@@ -78,8 +78,8 @@ type Found struct {
 	// Skipped are the kinds of blocking keys that too many records have, each once. Candidates that share only those
 	// are missing, as they would be in a put.
 	Skipped []match.KeyKind
-	// Put is what a put would do, nil unless asked for. PutErr is set in its place if the put would be rejected, such
-	// as for a required attribute; it is a *locus.InvalidError.
+	// Put is the effect that a put would have, nil unless requested. PutErr is set in its place if the put would be
+	// rejected, such as for a missing required attribute; it is a *locus.InvalidError.
 	Put    *Prediction
 	PutErr error
 	// Err is set if this probe was rejected or failed; all other fields are then zero. It is a *locus.InvalidError for

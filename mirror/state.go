@@ -24,22 +24,22 @@ const (
 	Unknown  Kind = "unknown"  // the ID was never issued
 )
 
-// State is what an ID leads to at one moment.
+// State is the state of an ID at one moment.
 type State struct {
 	ID locality.ID `json:"id"`
-	// Kind is what the ID leads to.
-	Kind Kind `json:"state" enum:"entity,redirect,deleted,unknown" doc:"What the id leads to: an entity, another id, nothing any more; unknown if it was never given out"`
+	// Kind is entity, redirect, deleted or unknown.
+	Kind Kind `json:"state" enum:"entity,redirect,deleted,unknown" doc:"entity; redirect to another id; deleted; or unknown if the id was never allocated"`
 	// To is the target of a redirect: for a live record, its entity; for a deleted one, its successor record,
 	// whose ID may lead on.
-	To locality.ID `json:"to,omitzero" doc:"Where a redirect leads: the id of an entity, or one that leads on"`
+	To locality.ID `json:"to,omitzero" doc:"Target of a redirect: the id of an entity, or of another redirect"`
 	// Thing is the entity, nil for other kinds.
-	Thing *Thing `json:"entity,omitempty" doc:"The entity, if the id is that of one"`
+	Thing *Thing `json:"entity,omitempty" doc:"The entity, if state is entity"`
 	// Cell is the home of the ID, At the position in that cell's log at which the state is true.
-	Cell cell.ID       `json:"cell" doc:"Where the id lives"`
-	At   changelog.Seq `json:"at,string" doc:"The place in the log of that cell that this is true at"`
+	Cell cell.ID       `json:"cell" doc:"Cell of the id"`
+	At   changelog.Seq `json:"at,string" doc:"Position in the log of that cell at which the state was read"`
 	// Settling reports that the cells do not agree yet about the entity of the ID's record: read it again. A
 	// settling Entity consists of one record; a settling Redirect has no meaning.
-	Settling bool `json:"settling,omitempty" doc:"Its record is being resolved: ask again"`
+	Settling bool `json:"settling,omitempty" doc:"Its record is being resolved: read it again later"`
 }
 
 // Thing is an entity in a mirror.
@@ -49,7 +49,7 @@ type Thing struct {
 	Attributes []Attribute `json:"attributes" doc:"The merged view, in the order of the kind"`
 	// Members are the records, in the order of birth, the anchor first.
 	Members []entity.Member `json:"members" doc:"Records of the entity, oldest first; the first is the anchor"`
-	Rank    entity.Rank     `json:"rank" doc:"How good the picture is"`
+	Rank    entity.Rank     `json:"rank" doc:"Rank of the entity"`
 	// Stamp is a hash of the entity: equal stamps mean equal entities.
 	Stamp uint64 `json:"stamp,string" doc:"Two entities with the same stamp are equal"`
 }
@@ -60,7 +60,7 @@ type Attribute struct {
 	// Value is the winning value, nil for an attribute with many values.
 	Value *string `json:"value,omitempty" doc:"The chosen value, for attributes with one value"`
 	// Values are all values, heaviest first, with the members that have them.
-	Values []entity.MergedValue `json:"values" doc:"All values, heaviest first; members are places in the list of members"`
+	Values []entity.MergedValue `json:"values" doc:"All values, highest weight first; members are indexes into the list of members"`
 }
 
 // ThingOf converts an entity; many reports whether an attribute has many values.

@@ -69,7 +69,7 @@ type Query struct {
 	Source string      // only this source; "" for all
 	After  entity.PUID // exclusive start; 0 to begin
 	Limit  int         // 1 to 1000; 0 for 100
-	// Damaged, if set, is called for each unreadable row, and the list goes on. If nil, such a row fails the list.
+	// Damaged, if set, is called for each unreadable row, and the list continues. If nil, such a row fails the list.
 	Damaged func(*cell.DamagedError)
 }
 

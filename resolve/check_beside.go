@@ -23,8 +23,8 @@ import (
 const (
 	// sameLooks is the number of looks that must find the same difference.
 	sameLooks = 3
-	// besidePatience is how long a check waits for entries to be worked off: longer than a process that is
-	// never idle leaves them, see sweepEvery.
+	// besidePatience is how long a check waits until redo entries are done: longer than a busy process leaves them, see
+	// sweepEvery.
 	besidePatience = 2 * sweepEvery
 	// alonePatience is the same for a process without Owner.
 	alonePatience = 5 * retryBlocked

@@ -239,7 +239,7 @@ func eachRow(ctx context.Context, tx storage.Tx, table string, take func([]any))
 	}
 }
 
-// stays finds redo entries that are not worked off.
+// stays finds redo entries that are not done.
 func (c *checker) stays(ctx context.Context, id cell.ID) error {
 	if !c.Repair {
 		return c.staysBeside(ctx, id)

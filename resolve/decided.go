@@ -15,7 +15,7 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// around is what is stored about records besides their content: edges, and decisions about them.
+// around is the stored data about records besides their content: edges and decisions.
 type around struct {
 	edges     edges
 	decisions []entity.Decision

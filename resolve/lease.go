@@ -105,9 +105,9 @@ func pause(ctx context.Context, d time.Duration, over <-chan time.Time) error {
 	}
 }
 
-// begin prepares for work under the lease. If another process had it since, the redo sets must be worked
-// off and cached records are dropped. If this process released it and no other has had it since, the caches
-// stay valid: what other processes put in between they request.
+// begin prepares for work under the lease. If another process had it since, the redo sets must be processed and cached
+// records are dropped. If this process released it and no other has had it since, the caches stay valid: other processes
+// request the resolution of records that they put in between.
 func (r *Resolver) begin(ctx context.Context) error {
 	l, held := r.lease.Held()
 	if !held {

@@ -33,7 +33,7 @@ import (
 //
 // The redo entries go last, so a load that is killed is finished by loading again, or by the ordinary repair.
 
-// ErrLoad means that the records cannot be resolved at once: a decision about some is not worked off yet, or the cells or
+// ErrLoad means that the records cannot be resolved at once: a decision about some is not processed yet, or the cells or
 // kinds are being changed.
 var ErrLoad = problem.Class(problem.ErrConflict, "resolve: the records cannot be resolved at once")
 

@@ -8,7 +8,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// compared is what comparisons need of a record.
+// compared is the part of a record that comparisons need.
 type compared struct {
 	kind *Kind
 	norm *match.Record

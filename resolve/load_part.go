@@ -41,7 +41,7 @@ type partial struct {
 	writes  []bool // its component is written; by the earliest record
 }
 
-// chosen is what is known about a record of a partial load.
+// chosen is the state of a record in a partial load.
 type chosen struct {
 	slot uint32 // as in partial.slots; later its number
 	is   standing
@@ -62,7 +62,7 @@ type partKey struct {
 	is   keyFlags
 }
 
-// keyFlags is what is known about a posting.
+// keyFlags is the state of a posting.
 type keyFlags uint8
 
 const (
@@ -117,7 +117,7 @@ func (p *partial) close() {
 	}
 }
 
-// partBlock is what is known about a key: rows in the order of their records.
+// partBlock is the state of a key: rows in the order of their records.
 type partBlock []partKey
 
 // eachShard calls fn for the keys with the same first byte, several bytes at a time, and keeps the rows that it returns.

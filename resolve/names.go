@@ -78,8 +78,8 @@ func (b *batch) renamed(ctx context.Context, m *candidateSet) (drawn []entity.PU
 	for f, before := range former {
 		carriers := m.carriers[f]
 		if b.repair {
-			// The former count is unknown. It lies between that of the records not in the redo set and that
-			// plus all others.
+			// The former count is unknown. Its lower bound is the number of records not in the redo set, its upper bound
+			// that plus all others.
 			settled := b.settled(m, f)
 			least := match.DifferentNames(carrying(f, settled, b.nodes))
 			if !match.SameWeight(least, least+len(carriers)-len(settled)) {
@@ -96,9 +96,8 @@ func (b *batch) renamed(ctx context.Context, m *candidateSet) (drawn []entity.PU
 	return drawn, nil
 }
 
-// mayWeighOtherwise reports whether an identifier has or had enough records for their names to be counted,
-// and its records are not drawn in already because it is or was a stop key. If a carrier cannot be read, it
-// is left for later.
+// mayWeighOtherwise reports whether an identifier has or had enough records for their names to be counted, and its records
+// are not renewed anyway because it is or was a stop key. If a record of it cannot be read, it is left for later.
 func (b *batch) mayWeighOtherwise(key uint64, m *candidateSet) bool {
 	carriers, read := m.carriers[key]
 	before := len(carriers)

@@ -12,7 +12,7 @@ import (
 	"github.com/locus-db/locus/resolve/derived"
 )
 
-// postings are what a cell's transaction adds and removes.
+// postings are the postings that a cell's transaction adds and removes.
 type postings struct{ add, remove []derived.Posting }
 
 // differ finds the postings that a record gains and loses because its content or its leadership changed. A

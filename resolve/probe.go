@@ -45,7 +45,7 @@ type Near struct {
 	Explanation match.Explanation
 }
 
-// Prediction is what a put of a probe would do.
+// Prediction is the effect that a put of a probe would have.
 type Prediction struct {
 	Outcome Outcome
 	// Entity is the entity that the record would be in. It is zero if the put would create it with a new id.

@@ -51,7 +51,7 @@ func (l *redoLog) clean() bool {
 	return !l.dirty && len(l.blocked) == 0 && !l.unread
 }
 
-// isDirty reports whether the redo sets must be worked off before the next batch.
+// isDirty reports whether the redo sets must be processed before the next batch.
 func (l *redoLog) isDirty() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -100,7 +100,7 @@ func (l *redoLog) sweepRead() {
 	l.dirty = true
 }
 
-// endSweep notes that all entries are worked off or blocked, and when the redo sets are to be read again.
+// endSweep notes that all entries are done or blocked, and when the redo sets are to be read again.
 func (l *redoLog) endSweep(next time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -21,7 +21,7 @@ const (
 	// watchFirst and watchMost bound the interval at which a process without the lease checks whether others
 	// are active; it grows while they are not.
 	watchFirst, watchMost = 250 * time.Millisecond, 500 * time.Millisecond
-	// restPatience is how long unfinished work is worked off before waiting calls are checked.
+	// restPatience is how long unfinished work is processed before waiting calls are checked.
 	restPatience = 500 * time.Millisecond
 )
 

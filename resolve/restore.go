@@ -21,8 +21,7 @@ type StoredTerms struct {
 }
 
 // ReadStored reads the rules in their stored form and the term-frequency tables, in a transaction of the authority. An
-// unfinished migration is left out: the rules are those that it leads to. unsettled says what is being migrated, "" if
-// nothing is.
+// unfinished migration is left out: the rules are those after it. unsettled describes the migration, "" if there is none.
 func ReadStored(ctx context.Context, tx storage.Tx) (rules []byte, terms []StoredTerms, unsettled string, err error) {
 	b, err := readRules(ctx, tx)
 	if err == nil && b == nil {

@@ -12,8 +12,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// saying is what a record contributes to its entity. It is a function of the record alone, so it is
-// computed once.
+// saying is the contribution of a record to its entity. It is a function of the record alone, so it is computed once.
 type saying struct {
 	values map[string][]entity.Spelling
 	words  []string

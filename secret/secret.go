@@ -22,7 +22,7 @@ var (
 	_ slog.LogValuer         = Text{}
 )
 
-// redacted is what is shown of a secret.
+// redacted is printed in place of a secret.
 const redacted = "redacted"
 
 // New returns a text as a secret.

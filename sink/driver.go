@@ -15,7 +15,7 @@ import (
 	"github.com/locus-db/locus/secret"
 )
 
-// Spec is what a driver needs to know of a sink.
+// Spec is the part of a sink's definition that a driver needs.
 type Spec struct {
 	// Name of the sink.
 	Name string

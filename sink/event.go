@@ -8,7 +8,7 @@ import (
 	"github.com/locus-db/locus/mirror"
 )
 
-// Op is what an event does to an ID.
+// Op is the effect of an event on an ID.
 type Op string
 
 // The operations.

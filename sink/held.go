@@ -21,7 +21,7 @@ type Reader interface {
 	Close() error
 }
 
-// Held is what a target has of an ID: the event with the highest rev, without its content.
+// Held is the state of an ID in a target: the event with the highest rev, without its content.
 type Held struct {
 	ID      locality.ID
 	Rev     int64

@@ -51,7 +51,7 @@ type Options struct {
 	Tracer span.Tracer
 	// Now is the clock. Defaults to time.Now.
 	Now func() time.Time
-	// Logger receives a line when delivery fails and when it goes on. Defaults to discarding them.
+	// Logger receives a line when delivery fails and when it resumes. Defaults to discarding them.
 	Logger *slog.Logger
 }
 
@@ -229,7 +229,7 @@ func (r *Runner) run(ctx context.Context, token int64) error {
 	return err
 }
 
-// Stats is what the runner of this process does.
+// Stats are the statistics of the runner in this process.
 type Stats struct {
 	// Running reports that this process holds the lease.
 	Running bool

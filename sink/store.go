@@ -20,7 +20,7 @@ type Store interface {
 	Save(ctx context.Context, token int64, p Progress) (asked []Request, err error)
 }
 
-// Progress is what is stored of a sink.
+// Progress is the stored progress of a sink.
 type Progress struct {
 	// Position is how far the sink is; the target's own, if it stores one, takes precedence.
 	Position Position `json:"position"`

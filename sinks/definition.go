@@ -41,7 +41,7 @@ type Definition struct {
 	To string `json:"to"`
 	// Kind, if not "", delivers only the entities of this kind.
 	Kind string `json:"kind,omitempty"`
-	// Feed is what is delivered: "" for the state of every ID, or Changes.
+	// Feed is the content of the sink: "" for the state of every ID, or Changes.
 	Feed string `json:"feed,omitempty"`
 	// SecretEnv names the environment variable of the servers with the secret, "" without one.
 	SecretEnv string `json:"secret_env,omitempty"`
@@ -187,7 +187,7 @@ func kindText(kind string) string {
 	return "kind " + kind
 }
 
-// begin stores the position at which a sink of changes begins, or goes on after a gap.
+// begin stores the position at which a sink of changes begins, or continues after a gap.
 func begin(ctx context.Context, tx storage.Tx, name string, p sink.Progress, at sink.Position) error {
 	head, err := tx.Head(ctx)
 	if err != nil {

@@ -66,7 +66,7 @@ func object(text []byte) bool {
 	return len(text) > 0 && text[0] == '{' && json.Valid(text)
 }
 
-// notObject says what is there instead of a JSON object.
+// notObject describes a value that is not a JSON object.
 func notObject(text []byte) error {
 	text = bytes.TrimSpace(text)
 	switch {

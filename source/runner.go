@@ -42,7 +42,7 @@ type Options struct {
 	Tracer span.Tracer
 	// Now is the clock. Defaults to time.Now.
 	Now func() time.Time
-	// Logger receives a line when the source fails and when it goes on. Defaults to discarding them.
+	// Logger receives a line when the source fails and when it resumes. Defaults to discarding them.
 	Logger *slog.Logger
 }
 
@@ -62,7 +62,7 @@ const (
 // LeaseName returns the name of the lease of a source.
 func LeaseName(name string) string { return "source/" + name }
 
-// Stats is what a runner does in this process.
+// Stats are the statistics of the runner in this process.
 type Stats struct {
 	// Running reports that this process holds the lease. Lag and Dead are 0 otherwise.
 	Running bool

@@ -23,7 +23,7 @@ type Store interface {
 	Save(ctx context.Context, token int64, p *Progress, add []Letter, remove []At) (again []Letter, err error)
 }
 
-// Progress is what is stored of a source.
+// Progress is the stored progress of a source.
 type Progress struct {
 	Position Position `json:"position"`
 	// Returns is how often each cell was restored from a backup when reading began. After another one the source begins
@@ -74,7 +74,7 @@ type Letter struct {
 // MaxDead is the number of dead letters at which a source stops: that many are a wrong mapping, not damaged messages.
 const MaxDead = 1000
 
-// Op is what a message means: a record to put or to delete.
+// Op is the effect of a message: a record to put or to delete.
 type Op struct {
 	entity.Ref
 	Kind       string

@@ -67,8 +67,8 @@ func (w *work) step(ctx context.Context) (done int64, err error) {
 	return result.puts + result.deletes, nil
 }
 
-// idle is a step without messages. It notes whether the broker answers: a stream whose connection is lost looks like one that has
-// no messages, and the client connects again by itself.
+// idle is a step without messages. It notes whether the broker answers: a stream with a lost connection looks like one
+// without messages, while the client reconnects.
 func (w *work) idle(ctx context.Context) error {
 	if w.away = w.measure(ctx, w.opts.Now()); errors.Is(w.away, ErrGap) {
 		return w.away
@@ -116,7 +116,7 @@ func (w *work) save(ctx context.Context, r *result, remove []At) (err error) {
 	return nil
 }
 
-// result is what became of messages.
+// result counts the outcomes of messages.
 type result struct {
 	read          int // messages before the one that stops the source, all of them without one
 	puts, deletes int64

@@ -28,7 +28,7 @@ const (
 	maxCodes = 100
 )
 
-// code is what a person in the console has allowed a command line: to exchange it for a token.
+// code is the permission that a person has given to a command line in the console, to be exchanged for a token.
 type code struct {
 	Hash []byte `json:"hash"`
 	// Challenge is the SHA-256 of the verifier that only the command line knows, in base64.

@@ -19,7 +19,7 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// Principal is who acts.
+// Principal is the identity that a request acts as.
 type Principal = access.Principal
 
 // Rates limit what a principal may do in each process, per second. A zero field means its default.

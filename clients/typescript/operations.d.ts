@@ -24,7 +24,7 @@ export interface AssignRequest {
 }
 
 export interface AssignResponse {
-  /** There are pairs further down in the queue, which were not looked at */
+  /** There are more pairs further down in the queue, which were not selected */
   more?: boolean
   pairs: number
 }
@@ -573,7 +573,7 @@ export interface DecisionList {
 
 export interface DecisionsAgreement {
   a: string
-  /** Of them with the same answer */
+  /** Number of these with the same answer */
   agree: number
   b: string
   /** Pairs that both answered */
@@ -581,7 +581,7 @@ export interface DecisionsAgreement {
 }
 
 export interface DecisionsAssignment {
-  /** Who assigned it */
+  /** Person who assigned it */
   by?: string
   to: string
   until: string
@@ -603,7 +603,7 @@ export interface DecisionsBatch {
   author?: string
   id: string
   reason?: string
-  /** Decisions that neither were withdrawn nor replaced */
+  /** Decisions in force: neither withdrawn nor replaced */
   stands: number
   verdict: string
 }
@@ -665,16 +665,16 @@ export interface DecisionsDisagreement {
 }
 
 export interface DecisionsEffect {
-  /** The largest entity that there would be; missing if none changes */
+  /** Size of the largest resulting entity; missing if none changes */
   largest?: DecisionsEffectEntity
   /** Entities that would be merged */
   merged: number
-  /** There are pairs further down in the queue, which were not looked at */
+  /** There are more pairs further down in the queue, which were not selected */
   more?: boolean
   pairs: Array<DecisionsReviewPair> | null
   /** Entities that would be split */
   split: number
-  /** Names exactly these pairs; a bulk decision by a filter takes it, so that it is about what was seen */
+  /** Identifies exactly these pairs; required for a bulk decision by a filter, which is refused if the pairs have changed */
   stamp: string
 }
 
@@ -689,7 +689,7 @@ export interface DecisionsFilter {
   assigned?: string
   /** The pair disagrees in this attribute */
   attribute?: string
-  /** The match weight has these whole bits, such as 3 for 3.00 to 3.99 */
+  /** Whole bits of the match weight, such as 3 for 3.00 to 3.99 */
   bits?: string
   kind?: string
   /** One of the records is of this source */
@@ -763,7 +763,7 @@ export interface DecisionsProgress {
   in_bulk: number
   /** Empty for decisions without a name */
   person: string
-  /** Answers an hour, over the hours of the last seven days that have some */
+  /** Answers per hour, over the hours of the last seven days with answers */
   rate: number
   /** Answers since midnight UTC */
   today: number
@@ -825,7 +825,7 @@ export interface DecisionsTeam {
   agreement: Array<DecisionsAgreement> | null
   batches: Array<DecisionsBatch> | null
   disagreements: Array<DecisionsDisagreement> | null
-  /** Pairs in the head of the review queue */
+  /** Pairs in the first 1000 of the review queue */
   left: number
   /** There are more pairs than left */
   more?: boolean
@@ -1377,23 +1377,23 @@ export interface MirrorAttribute {
   name: string
   /** The chosen value, for attributes with one value */
   value?: string
-  /** All values, heaviest first; members are places in the list of members */
+  /** All values, highest weight first; members are indexes into the list of members */
   values: Array<EntityMergedValue> | null
 }
 
 export interface MirrorState {
-  /** The place in the log of that cell that this is true at */
+  /** Position in the log of that cell at which the state was read */
   at: string
-  /** Where the id lives */
+  /** Cell of the id */
   cell: string
-  /** The entity, if the id is that of one */
+  /** The entity, if state is entity */
   entity?: MirrorThing
   id: string
-  /** Its record is being resolved: ask again */
+  /** Its record is being resolved: read it again later */
   settling?: boolean
-  /** What the id leads to: an entity, another id, nothing any more; unknown if it was never given out */
+  /** entity; redirect to another id; deleted; or unknown if the id was never allocated */
   state: string
-  /** Where a redirect leads: the id of an entity, or one that leads on */
+  /** Target of a redirect: the id of an entity, or of another redirect */
   to?: string
 }
 
@@ -1403,7 +1403,7 @@ export interface MirrorThing {
   kind: string
   /** Records of the entity, oldest first; the first is the anchor */
   members: Array<EntityMember> | null
-  /** How good the picture is */
+  /** Rank of the entity */
   rank: EntityRank
   /** Two entities with the same stamp are equal */
   stamp: string

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Given is what a configuration gives to those that another system names: the members of groups at an identity provider, the subject of
-// a JWT, the name in a certificate. The limits are those of tokens.
+// Given are the permissions that a configuration grants to principals of other systems: the members of groups at an identity
+// provider, the subject of a JWT, the name in a certificate. The limits are those of tokens.
 type Given struct {
 	Roles       []string
 	Sources     Sources

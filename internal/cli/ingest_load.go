@@ -119,7 +119,8 @@ func (a *app) load(ctx context.Context, cl *client) error {
 const garbageLimit, recordLimit = 1 << 30, 128
 
 // collectRarely makes the process collect garbage less often, which saves a fifth of the processor time, unless the
-// environment says how often. records is the number of records of a load. It returns what ends that.
+// environment sets the frequency. records is the number of records of a load. It returns a function that restores the former
+// setting.
 func (a *app) collectRarely(records int) (end func()) {
 	if a.env["GOGC"] != "" {
 		return func() {}

@@ -48,8 +48,8 @@ func Commands() *cobra.Command {
 	return (&app{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard}).root()
 }
 
-// Run runs one command line and returns its exit code. The end of ctx has the effect of a signal: a server drains, an
-// import says how to continue.
+// Run runs one command line and returns its exit code. The end of ctx has the effect of a signal: a server drains, an import
+// explains how to continue.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, env map[string]string) int {
 	a := &app{
 		stdin: stdin, stdout: stdout, stderr: &serial{to: stderr}, env: env,

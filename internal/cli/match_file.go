@@ -22,8 +22,8 @@ type matchLine struct {
 	Line   int64  `json:"line"`
 	Source string `json:"source,omitempty"`
 	Key    string `json:"key,omitempty"`
-	// Outcome is what a put of the row would do, incomplete if it would be refused, or refused. Into is the entity that
-	// the record would be in.
+	// Outcome is the predicted outcome of a put of the row, incomplete if it would be refused, or refused. Into is the
+	// entity that the record would be in.
 	Outcome string `json:"outcome"`
 	Into    string `json:"into,omitempty"`
 	// Rank is 1 for the best entity; the following fields describe it.

@@ -49,7 +49,7 @@ type AssignRequest struct {
 // AssignResponse has the number of pairs that were assigned or released.
 type AssignResponse struct {
 	Pairs int  `json:"pairs"`
-	More  bool `json:"more,omitempty" doc:"There are pairs further down in the queue, which were not looked at"`
+	More  bool `json:"more,omitempty" doc:"There are more pairs further down in the queue, which were not selected"`
 }
 
 // textsOf reads members that are strings, and forgets them.

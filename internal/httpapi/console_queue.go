@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// queueLate is for how long a person who answers one pair after the other goes through a list that only the answers
-	// change. Counting again would delay the next pair.
+	// queueLate is how long a person who answers pairs without a pause sees a list that is changed only by the answers.
+	// Reading the queue again would delay the next pair.
 	queueLate = lookKeep
 	// reviewLook begins the keys of kept queues; the order of a queue and its kinds follow.
 	reviewLook = "review "

@@ -14,8 +14,8 @@ import (
 	"github.com/locus-db/locus/records"
 )
 
-// Failed credentials: some at once, then one each second for an address, and so many each second in all. Beyond that the answer
-// is 429. A valid credential is never counted, so those who guess slow down no one else behind their address.
+// Limits of failed credentials: a burst, then one each second for an address, and a number each second in all. Beyond that
+// the response is 429. Valid credentials are not counted, so guessing does not slow down other clients at the same address.
 const (
 	failuresAtOnce = 10
 	failuresInAll  = 100

@@ -91,9 +91,9 @@ type pupil struct {
 	of     map[string]int // by field and text
 }
 
-// Answers fits the weights of a kind to answers about pairs: logistic regression on the levels, where today's weights are
-// what is expected of each, within two bits. The weights of a kind speak in bits of evidence, so nothing has to be
-// calibrated. The order of the answers makes no difference but to the cross-validation.
+// Answers fits the weights of a kind to answers about pairs by logistic regression on the levels, with the current weights
+// as the prior mean and a deviation of about two bits. The weights of a kind are bits of evidence, so they need no
+// calibration. The order of the answers affects only the cross-validation.
 func Answers(schema *match.Schema, answers []Answer) *Fitted {
 	m := match.New(schema, nil)
 	p := pupil{of: map[string]int{}}

@@ -20,7 +20,7 @@ import (
 	"github.com/locus-db/locus/sink"
 )
 
-// Reader reads a topic. Unlike a Sink it does not take the transactional ID, so that the owner goes on.
+// Reader reads a topic. Unlike a Sink it does not take the transactional ID, so that the owner continues.
 type Reader struct{ of *Sink }
 
 var _ sink.Reader = (*Reader)(nil)

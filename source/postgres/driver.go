@@ -49,7 +49,7 @@ func (driver) Check(u *url.URL) error {
 	return err
 }
 
-// target is what a URL names.
+// target is the parsed URL.
 type target struct {
 	config *pgx.ConnConfig
 	table  pgx.Identifier

@@ -111,7 +111,7 @@ func (s *stream) open(ctx context.Context, at source.Position) (err error) {
 	return nil
 }
 
-// slotState is what the server knows of the slot.
+// slotState is the server's state of the slot.
 type slotState struct {
 	found, active, lost bool
 	confirmed           pglogrepl.LSN

@@ -11,7 +11,7 @@ import (
 	"github.com/locus-db/locus/internal/perdocument"
 )
 
-// entry is what a day remembers of a batch that was counted in it.
+// entry is the dedup record of a batch in a day.
 type entry struct {
 	Name    string `bson:"name"` // see nameOf
 	Seq     int64  `bson:"seq"`  // its bits

@@ -15,7 +15,7 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// headFields is what is read of a day before something is added to it.
+// headFields are the fields of a day that are read before something is added to it.
 var headFields = bson.D{{Key: "v", Value: 1}, {Key: "by", Value: 1}, {Key: "n", Value: 1}, {Key: "open", Value: 1}, {Key: "k", Value: 1}}
 
 // scan calls do with the whole days that match a filter, in key order and page by page, until do returns false.

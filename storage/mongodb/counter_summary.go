@@ -17,7 +17,7 @@ import (
 	"github.com/locus-db/locus/internal/perdocument"
 )
 
-// summary is what is remembered of a batch as a whole.
+// summary is the dedup record of a whole batch.
 type summary struct {
 	there   bool
 	v       int64

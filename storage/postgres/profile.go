@@ -9,8 +9,8 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// profile says what a managed platform keeps itself, so that it is not asked for. It is named by the URL, and has to agree with what the
-// server shows. Platforms that are servers like any other have none.
+// profile lists the guarantees of a managed platform, for which Locus does not check the settings. The URL names it, and it
+// must agree with the server. Platforms that behave like plain PostgreSQL have none.
 type profile string
 
 const (

@@ -15,7 +15,7 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// mode is what a transaction may do.
+// mode is the access of a transaction.
 type mode uint8
 
 const (
@@ -55,7 +55,7 @@ func (c *Cell) Read(ctx context.Context, fn func(storage.Tx) error) error { retu
 // tries is the maximum number of attempts of a transaction that the server asks to retry.
 const tries = 10
 
-// system is what spans call the database.
+// system is the name of the database in spans.
 const system = "postgresql"
 
 func (c *Cell) run(ctx context.Context, m mode, fn func(*tx) error) (err error) {

@@ -122,7 +122,7 @@ func (c *Cell) Read(ctx context.Context, fn func(storage.Tx) error) (err error) 
 	return c.failed(c.read(w, s, fn))
 }
 
-// system is what spans call the database.
+// system is the name of the database in spans.
 const system = "sqlite"
 
 // span starts the span of a transaction.

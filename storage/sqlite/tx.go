@@ -30,7 +30,7 @@ type tx struct {
 	span    span.Span // of the transaction
 }
 
-// mode is what a transaction may do.
+// mode is the access of a transaction.
 type mode uint8
 
 const (

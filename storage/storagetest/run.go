@@ -37,7 +37,7 @@ type Backend struct {
 // Cell is a new, empty cell under test.
 type Cell struct {
 	storage.Cell
-	// Identity is what the cell was opened with.
+	// Identity is the identity that the cell was opened with.
 	Identity cell.Identity
 	// Reopen closes the cell's database and opens it again, as a restart does. A backend that cannot reopen leaves it
 	// nil; the cases that need it are then skipped.

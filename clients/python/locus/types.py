@@ -31,7 +31,7 @@ class AssignRequest(TypedDict):
 
 
 class AssignResponse(TypedDict):
-    # There are pairs further down in the queue, which were not looked at
+    # There are more pairs further down in the queue, which were not selected
     more: NotRequired[bool]
     pairs: int
 
@@ -592,7 +592,7 @@ class DecisionList(TypedDict):
 
 class DecisionsAgreement(TypedDict):
     a: str
-    # Of them with the same answer
+    # Number of these with the same answer
     agree: int
     b: str
     # Pairs that both answered
@@ -600,7 +600,7 @@ class DecisionsAgreement(TypedDict):
 
 
 class DecisionsAssignment(TypedDict):
-    # Who assigned it
+    # Person who assigned it
     by: NotRequired[str]
     to: str
     until: str
@@ -622,7 +622,7 @@ class DecisionsBatch(TypedDict):
     author: NotRequired[str]
     id: str
     reason: NotRequired[str]
-    # Decisions that neither were withdrawn nor replaced
+    # Decisions in force: neither withdrawn nor replaced
     stands: int
     verdict: str
 
@@ -684,16 +684,16 @@ class DecisionsDisagreement(TypedDict):
 
 
 class DecisionsEffect(TypedDict):
-    # The largest entity that there would be; missing if none changes
+    # Size of the largest resulting entity; missing if none changes
     largest: NotRequired[DecisionsEffectEntity]
     # Entities that would be merged
     merged: int
-    # There are pairs further down in the queue, which were not looked at
+    # There are more pairs further down in the queue, which were not selected
     more: NotRequired[bool]
     pairs: list[DecisionsReviewPair] | None
     # Entities that would be split
     split: int
-    # Names exactly these pairs; a bulk decision by a filter takes it, so that it is about what was seen
+    # Identifies exactly these pairs; required for a bulk decision by a filter, which is refused if the pairs have changed
     stamp: str
 
 
@@ -708,7 +708,7 @@ class DecisionsFilter(TypedDict):
     assigned: NotRequired[str]
     # The pair disagrees in this attribute
     attribute: NotRequired[str]
-    # The match weight has these whole bits, such as 3 for 3.00 to 3.99
+    # Whole bits of the match weight, such as 3 for 3.00 to 3.99
     bits: NotRequired[str]
     kind: NotRequired[str]
     # One of the records is of this source
@@ -782,7 +782,7 @@ class DecisionsProgress(TypedDict):
     in_bulk: int
     # Empty for decisions without a name
     person: str
-    # Answers an hour, over the hours of the last seven days that have some
+    # Answers per hour, over the hours of the last seven days with answers
     rate: float
     # Answers since midnight UTC
     today: int
@@ -848,7 +848,7 @@ class DecisionsTeam(TypedDict):
     agreement: list[DecisionsAgreement] | None
     batches: list[DecisionsBatch] | None
     disagreements: list[DecisionsDisagreement] | None
-    # Pairs in the head of the review queue
+    # Pairs in the first 1000 of the review queue
     left: int
     # There are more pairs than left
     more: NotRequired[bool]
@@ -1412,23 +1412,23 @@ class MirrorAttribute(TypedDict):
     name: str
     # The chosen value, for attributes with one value
     value: NotRequired[str]
-    # All values, heaviest first; members are places in the list of members
+    # All values, highest weight first; members are indexes into the list of members
     values: list[EntityMergedValue] | None
 
 
 class MirrorState(TypedDict):
-    # The place in the log of that cell that this is true at
+    # Position in the log of that cell at which the state was read
     at: str
-    # Where the id lives
+    # Cell of the id
     cell: str
-    # The entity, if the id is that of one
+    # The entity, if state is entity
     entity: NotRequired[MirrorThing]
     id: str
-    # Its record is being resolved: ask again
+    # Its record is being resolved: read it again later
     settling: NotRequired[bool]
-    # What the id leads to: an entity, another id, nothing any more; unknown if it was never given out
+    # entity; redirect to another id; deleted; or unknown if the id was never allocated
     state: str
-    # Where a redirect leads: the id of an entity, or one that leads on
+    # Target of a redirect: the id of an entity, or of another redirect
     to: NotRequired[str]
 
 
@@ -1438,7 +1438,7 @@ class MirrorThing(TypedDict):
     kind: str
     # Records of the entity, oldest first; the first is the anchor
     members: list[EntityMember] | None
-    # How good the picture is
+    # Rank of the entity
     rank: EntityRank
     # Two entities with the same stamp are equal
     stamp: str

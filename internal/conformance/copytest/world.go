@@ -25,7 +25,7 @@ import (
 // population is how many records a case begins with.
 const population = 40
 
-// thing is what the n-th record of a case writes through the Stores. Numbers and texts are those that are easily
+// thing has the values that the n-th record of a case writes through the Stores. Numbers and texts are those that are easily
 // mishandled: at the ends of their ranges, negative, empty, with quotes.
 type thing struct {
 	key      cell.Key

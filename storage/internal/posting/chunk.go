@@ -121,7 +121,7 @@ func (r *reader) next() bool {
 	return true
 }
 
-// skip goes on to the first entry of a key, or of the next one, which next then reads. It decodes keys only.
+// skip advances to the first entry of a key, or of the next one, which next then reads. It decodes keys only.
 func (r *reader) skip(key int64) {
 	b, at := r.rest, r.last.key
 	for len(b) >= 16+1 {
