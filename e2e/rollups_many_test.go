@@ -60,7 +60,7 @@ func standings(now time.Time) []rollups.Status {
 	many.State, many.Groups, many.Lag = rollups.Failed, 9_000_000_000_000, 41*time.Minute
 	for i := range 3 {
 		many.Cells[100+i].State = rollup.Failed
-		many.Cells[100+i].Reason = `rollup: group "<b>` + strings.Repeat("x", 80) + `" is limit exceeded`
+		many.Cells[100+i].Reason = `rollup: group "<b>` + strings.Repeat("x", 80) + `": limit exceeded`
 	}
 	many.Cells[7] = rollups.Cell{Cell: many.Cells[7].Cell, Reason: "the cell is unavailable"}
 	many.Cells[8] = rollups.Cell{Cell: many.Cells[8].Cell}
