@@ -85,7 +85,9 @@ func readDate(n []string, month uint8, monthFirst bool) (d date) {
 	case len(n) == 1 && len(n[0]) == 4:
 		d.year = small(n[0])
 	case len(n) == 2 && len(n[0]) == 4 && len(n[1]) <= 2:
-		d.year, d.month = small(n[0]), uint8(small(n[1]))
+		if d.year, d.month = small(n[0]), uint8(small(n[1])); d.month > 12 {
+			d.month = 0 // a day without its month
+		}
 	case len(n) == 2 && len(n[1]) == 4 && len(n[0]) <= 2:
 		d.year, d.month = small(n[1]), uint8(small(n[0]))
 	case len(n) == 3 && len(n[0]) == 4 && len(n[1]) <= 2 && len(n[2]) <= 2:

@@ -51,16 +51,31 @@ func parsePerson(terms *TermFrequencies, given, family, whole string) person {
 	g, f := words(given), words(family)
 	if len(g) == 0 || len(f) == 0 {
 		wholeGiven, wholeFamily := splitWhole(whole, words)
-		if len(g) == 0 && len(f) == 0 {
+		switch {
+		case len(g) == 0 && len(f) == 0:
 			g, f = wholeGiven, wholeFamily
-		} else if len(g) == 0 && slices.Equal(f, wholeFamily) {
+		case len(g) == 0 && slices.Equal(f, wholeFamily):
 			g = wholeGiven
-		} else if len(f) == 0 && len(wholeGiven) > 0 && wholeGiven[0] == g[0] {
+		case len(g) == 0:
+			g = otherPart(f, whole, words)
+		case len(wholeGiven) > 0 && firstLetters(wholeGiven[0], 1) == firstLetters(g[0], 1):
 			f = wholeFamily
+		default:
+			f = otherPart(g, whole, words)
 		}
 	}
 	p.given, p.family = newPart(terms, g), newPart(terms, f)
 	return p
+}
+
+// otherPart returns the words of the other part of a name: those of the whole name if that has no word of the part, for lists
+// have a column with given names beside one that is called name, or family names beside it.
+func otherPart(part []string, whole string, words func(string) []string) []string {
+	all := words(whole)
+	if strings.Contains(whole, ",") || slices.ContainsFunc(part, func(w string) bool { return slices.Contains(all, w) }) {
+		return nil
+	}
+	return all
 }
 
 // words folds a part of a name and removes titles and generations.

@@ -3,6 +3,7 @@
 package bulk
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -24,7 +25,7 @@ func (r *recognition) composeAddress(g guessed) bool {
 		if beside < 0 || beside >= len(r.columns) || isHouseNumber(r.columns[g.column].name) || !isHouseNumber(r.columns[beside].name) {
 			continue
 		}
-		if r.compose(g.attribute, min(g.column, beside), max(g.column, beside), "street and number") {
+		if r.compose(g.attribute, "street and number", min(g.column, beside), max(g.column, beside)) {
 			return true
 		}
 	}
@@ -35,27 +36,56 @@ func (r *recognition) composeAddress(g guessed) bool {
 var middleNames = nameSet(`middle mid middlename middlenames middleinitial midinitial mi mname midname zweitervorname zweitname weiterevornamen deuxiemeprenom autresprenoms
 	segundonombre secondonome tweedevoornaam drugieimie отчество otchestvo побатькові`)
 
-// composeGiven composes the given names of the first name and the middle names in a column of their own.
-func (r *recognition) composeGiven(g guessed) bool {
+// generations are names of columns with what follows a family name, such as Jr, without "_".
+var generations = nameSet(`suffix namesuffix generation generationalsuffix suffixname nameextension`)
+
+// nameParts are the attributes of which a person's name is composed, and the names of columns that continue each.
+var nameParts = map[match.Role]map[string]bool{match.RoleGiven: middleNames, match.RoleFamily: generations}
+
+// composeName composes the given names, or the family names, of the columns that have a part of them each: the first and the
+// middle name, or parts with numbers, such as lname_c1 and lname_c2. Parts of one number stand in the order of the columns.
+func (r *recognition) composeName(g guessed) bool {
+	parts, more := []int{g.column}, nameParts[g.attribute.Role]
+	own, counted := numberless(plainName(r.columns[g.column].name))
 	for i, c := range r.columns {
-		if i != g.column && middleNames[joined(plainName(c.name))] && fits(g.attribute, c.values) {
-			return r.compose(g.attribute, g.column, i, "given names")
+		plain := plainName(c.name)
+		other, numbered := numberless(plain)
+		follows := more[joined(plain)] || numbered && (counted || i > g.column) && other == own
+		if i != g.column && follows && (fits(g.attribute, c.values) || generations[joined(plain)]) {
+			parts = append(parts, i)
 		}
 	}
-	return false
+	return len(parts) > 1 && r.compose(g.attribute, map[match.Role]string{match.RoleGiven: "given names", match.RoleFamily: "family names"}[g.attribute.Role], parts...)
 }
 
-// compose makes one attribute of two columns, unless one has another meaning.
-func (r *recognition) compose(a *match.Attribute, first, second int, why string) bool {
-	names := []string{r.columns[first].name, r.columns[second].name}
-	for _, name := range names {
+// partNumber is what numbers a part of a name: first_name_2, fname_c1.
+var partNumber = regexp.MustCompile(`_?(?:c|component|part)?_?[1-4]$`)
+
+// numberless returns the plain name of a part of a name without its number.
+func numberless(plain string) (stem string, numbered bool) {
+	stem = partNumber.ReplaceAllString(plain, "")
+	return stem, stem != plain && stem != ""
+}
+
+// compose makes an attribute of several columns, with a space between their values, unless one has another meaning.
+func (r *recognition) compose(a *match.Attribute, why string, columns ...int) bool {
+	return r.composeWith(a, " ", why, columns...)
+}
+
+func (r *recognition) composeWith(a *match.Attribute, between, why string, columns ...int) bool {
+	var names []string
+	for _, i := range columns {
+		name := r.columns[i].name
 		if uses, _ := r.mapping.resolve(name); len(uses) > 0 && name != a.Name || strings.ContainsAny(name, "{}") || slices.Contains(r.o.Ignore, name) {
 			return false
 		}
+		names = append(names, name)
 	}
-	if r.mapping.assign(Assignment{a.Name, "{" + names[0] + "} {" + names[1] + "}"}, nil) != nil {
+	if r.mapping.assign(Assignment{a.Name, "{" + strings.Join(names, "}"+between+"{") + "}"}, nil) != nil {
 		return false
 	}
-	r.reasons[names[0]], r.reasons[names[1]] = why, why
+	for _, name := range names {
+		r.reasons[name] = why
+	}
 	return true
 }

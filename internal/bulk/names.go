@@ -88,7 +88,10 @@ var companyPrefixes = []string{
 }
 
 // personPrefixes are such words too, but a name after them is that of a person.
-var personPrefixes = []string{"person", "patient", "member", "employee", "attendee"}
+var personPrefixes = []string{
+	"person", "patient", "member", "employee", "attendee", "student", "pupil", "teacher", "voter", "donor", "passenger", "guest", "tenant", "resident", "applicant",
+	"candidate", "player", "user", "subscriber", "recipient", "beneficiary", "insured", "deceased", "subject",
+}
 
 // suffixes are words after the name of an attribute that do not change its meaning.
 var suffixes = []string{"work", "home", "business", "mobile", "value", "geschaftlich", "privat", "mobil"}
@@ -135,6 +138,9 @@ func aliasOf(kind *match.Schema, a *match.Attribute, plain string) alias {
 	}
 	looser := func(plain string) bool { return plain == a.Name || slices.Contains(aliases, plain) }
 	if short := strings.TrimRight(plain, "_0123456789"); a.Many && short != plain && looser(short) {
+		return looserAlias
+	}
+	if stem, numbered := numberless(plain); numbered && isNamePart(a) && looser(stem) {
 		return looserAlias
 	}
 	plain = counted(plain)

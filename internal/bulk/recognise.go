@@ -95,7 +95,7 @@ func (r *recognition) explain() (explained int, err error) {
 		if len(uses) > 0 {
 			explained++
 		}
-		if slices.ContainsFunc(uses, func(u use) bool { return u.kind == useAttribute && r.isPartOfName(u.attribute) }) {
+		if slices.ContainsFunc(uses, func(u use) bool { return (u.kind == useAttribute || u.kind == usePart) && r.isPartOfName(u.attribute) }) {
 			explained++
 		}
 	}
@@ -104,9 +104,11 @@ func (r *recognition) explain() (explained int, err error) {
 
 // isPartOfName reports whether an attribute is a given name or a family name.
 func (r *recognition) isPartOfName(attribute string) bool {
-	return slices.ContainsFunc(r.kind.Attributes, func(a match.Attribute) bool {
-		return a.Name == attribute && (a.Role == match.RoleGiven || a.Role == match.RoleFamily)
-	})
+	return slices.ContainsFunc(r.kind.Attributes, func(a match.Attribute) bool { return a.Name == attribute && isNamePart(&a) })
+}
+
+func isNamePart(a *match.Attribute) bool {
+	return a.Role == match.RoleGiven || a.Role == match.RoleFamily
 }
 
 // guessed is a candidate for an attribute.
@@ -120,6 +122,7 @@ type guessed struct {
 // attribute and values that fit its type. The best name wins an attribute that has one value.
 func (r *recognition) guessAttributes() {
 	r.completeAddress()
+	r.completeDate()
 	taken := map[string]bool{}
 	for _, s := range r.mapping.set {
 		taken[s.attribute] = true
@@ -165,7 +168,7 @@ func (r *recognition) guessAttributes() {
 		if g.attribute.Many && taken[g.attribute.Name] && r.mapping.isSet(g.attribute.Name) {
 			continue
 		}
-		if g.attribute.Type == match.TypeAddress && r.composeAddress(g) || g.attribute.Role == match.RoleGiven && r.composeGiven(g) {
+		if g.attribute.Type == match.TypeAddress && r.composeAddress(g) || isNamePart(g.attribute) && r.composeName(g) {
 			taken[g.attribute.Name] = true
 			continue
 		}

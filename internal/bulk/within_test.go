@@ -15,14 +15,20 @@ import (
 func TestRecognise_NamesWithOtherWords(t *testing.T) {
 	t.Parallel()
 	for columns, want := range map[string]string{
-		"RES_ADDR,RES_CITY,Hotelname":                     "address city name",
-		"name_first,name_last,inventor_city":              "given_name family_name city",
-		"FIRST_NAME,MID,LAST_NAME,voter_date_of_birth":    "given_name given_name family_name birth_date",
-		"vorname,zweiter_vorname,nachname,patientenstadt": "given_name given_name family_name city",
-		"name,owner_phone,previous_address,father_name":   "name - - -",
-		"name,city,job_title,payment_type,usage_country":  "name city - - country",
+		"RES_ADDR,RES_CITY,Hotelname":                      "address city name",
+		"name_first,name_last,inventor_city":               "given_name family_name city",
+		"FIRST_NAME,MID,LAST_NAME,voter_date_of_birth":     "given_name given_name family_name birth_date",
+		"vorname,zweiter_vorname,nachname,patientenstadt":  "given_name given_name family_name city",
+		"name,owner_phone,previous_address,father_name":    "name - - -",
+		"by,bm,bd,fname_c1,fname_c2,lname_c1,lname_c2":     "birth_date birth_date birth_date given_name given_name family_name family_name",
+		"apellido,nombre,dia,mes,anio":                     "family_name name birth_date birth_date birth_date",
+		"surname,forename,suffix,Year of birth,occupation": "family_name given_name family_name birth_date category",
+		"student_name,dob_year,dob_month,birth_place":      "name birth_date birth_date city",
+		"name,city,job_title,payment_type,usage_country":   "name city - - country",
 	} {
-		rows := map[string]string{"date": "1980-02-01", "phone": "020 7946 0018", "country": "FR"}
+		rows := map[string]string{
+			"date": "1980-02-01", "by": "1980", "bm": "2", "bd": "29", "dia": "29", "mes": "2", "anio": "1980", "dob_year": "1980", "dob_month": "02", "Year": "1980",
+			"suffix": "Jr", "phone": "020 7946 0018", "country": "FR"}
 		var values []string
 		for c := range strings.SplitSeq(columns, ",") {
 			value := "Anna Kern"

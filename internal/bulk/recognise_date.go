@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/locus-db/locus/match"
+)
+
+// dateParts are the names of a year, a month and a day, without "_".
+var dateParts = [...]map[string]bool{
+	nameSet(`year yr yyyy y jahr annee an ano anno anio jaar rok ar год`),
+	nameSet(`month mon mm m monat mois mes mese maand miesiac manad maned мес месяц`),
+	nameSet(`day dd d tag jour dia giorno dag dzien den день`),
+}
+
+// births are what says in the name of a column that it is of a birth, the longest first.
+var births = strings.Fields("dateofbirth birthdate birthday geburtsdatum dob birth born geburts geburt naissance nacimiento nascita nascimento geboorte b")
+
+// datePartOf returns which part of a date a column is named as, from 0, and whether the name says that it is of a birth:
+// birth_year, year of birth, Geburtsjahr, by.
+func datePartOf(plain string) (part int, birth, ok bool) {
+	name := joined(plain)
+	for i, words := range dateParts {
+		if words[name] {
+			return i, false, true
+		}
+		for _, of := range births {
+			before, isPrefix := strings.CutPrefix(name, of)
+			after, isSuffix := strings.CutSuffix(name, of)
+			for _, middle := range []string{"of", "de", "di"} {
+				after = strings.TrimSuffix(after, middle)
+			}
+			if isPrefix && words[before] || isSuffix && len(of) > 1 && words[after] {
+				return i, true, true
+			}
+		}
+	}
+	return 0, false, false
+}
+
+// fitsPart reports whether nearly all values may be the years, months or days of dates.
+func fitsPart(part int, values []string) bool {
+	good := 0
+	for _, value := range values {
+		n, err := strconv.Atoi(strings.TrimSpace(value))
+		limit := [...]int{2999, 12, 31}[part]
+		if err == nil && n >= 1 && n <= limit && (part > 0 || n >= 1000) || err != nil && part == 1 && len(value) >= 3 && formOf(value) == formWords {
+			good++
+		}
+	}
+	return len(values) > 0 && good*10 >= len(values)*8
+}
+
+// completeDate composes the date of birth of columns with its year, month and day, unless a column has the whole date.
+func (r *recognition) completeDate() {
+	at := -1
+	for i, a := range r.kind.Attributes {
+		if a.Type == match.TypeDate {
+			if at >= 0 {
+				return
+			}
+			at = i
+		}
+	}
+	if at < 0 || r.kind.Style() != match.StylePerson || r.mapping.isSet(r.kind.Attributes[at].Name) {
+		return
+	}
+	a := &r.kind.Attributes[at]
+	columns := [3]int{-1, -1, -1}
+	for i, c := range r.columns {
+		if part, birth, ok := datePartOf(plainName(c.name)); ok && fitsPart(part, c.values) {
+			if columns[part] < 0 || birth {
+				columns[part] = i
+			}
+		} else if aliasOf(r.kind, a, plainName(c.name)) != noAlias && fits(a, c.values) {
+			return
+		}
+	}
+	if columns[0] < 0 || columns[1] < 0 {
+		return
+	}
+	whole := columns[:]
+	if columns[2] < 0 {
+		whole = columns[:2]
+	}
+	r.composeWith(a, "-", "year, month and day", whole...)
+}
