@@ -94,7 +94,7 @@ func (m *Matcher) compare(a, b *Record) (v Vector) {
 	}
 	switch m.style {
 	case StylePerson:
-		comparePersons(&v, &a.person, &b.person)
+		m.comparePersons(&v, a, b)
 	case StyleTitle:
 		compareTitles(&v, a.title, b.title)
 	default:

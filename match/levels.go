@@ -45,10 +45,12 @@ func (f field) series(l level) bool {
 // Level returns the level of a field by its number, 0 if there is no evidence.
 func (v Vector) Level(f int) int { return int(v.level(field(f))) }
 
-// Thorough returns a matcher that compares names even if they cannot raise the weight to 0.
+// Thorough returns a matcher for learning: it compares names even if they cannot raise the weight to 0, and leaves to the prior
+// what is chance among many people.
 func (m *Matcher) Thorough() *Matcher {
 	thorough := *m
 	thorough.nameMost = math.MaxInt16 / 2
+	thorough.chance = false
 	return &thorough
 }
 

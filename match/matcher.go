@@ -19,8 +19,10 @@ type Matcher struct {
 	threshold Weight
 	// names reports whether the kind has a field that identifies a thing.
 	names bool
-	told  map[*Attribute]gaps // what tells things of one title apart
-	among Names               // see Among
+	// chance reports whether what few fields of persons say is weighed against how many they are: no prior was learned.
+	chance bool
+	told   map[*Attribute]gaps // what tells things of one title apart
+	among  Names               // see Among
 	// nameMost is the highest possible sum of name and residual.
 	nameMost Weight
 }
@@ -30,7 +32,7 @@ func New(s *Schema, p *TermFrequencies) *Matcher {
 	if p == nil {
 		p = DefaultTermFrequencies()
 	}
-	m := &Matcher{schema: s, terms: p, style: s.Style(), threshold: Threshold, told: map[*Attribute]gaps{}}
+	m := &Matcher{schema: s, terms: p, style: s.Style(), threshold: Threshold, chance: s.Prior == 0, told: map[*Attribute]gaps{}}
 	if s.Kind != "place" {
 		m.salt = s.Kind
 	}

@@ -120,7 +120,8 @@ func splitWhole(whole string, words func(string) []string) (given, family []stri
 
 // comparePersons sets the levels of family name and given names, either as given or with the parts swapped
 // if that agrees better.
-func comparePersons(v *Vector, a, b *person) {
+func (m *Matcher) comparePersons(v *Vector, first, second *Record) {
+	a, b := &first.person, &second.person
 	family, given := compareFamilies(&a.family, &b.family), compareGivens(&a.given, &b.given)
 	if family == familyDifferent && given == givenDifferent && (samePart(&a.family, &b.given) || samePart(&a.given, &b.family)) {
 		given = givenSwapped // one name is the same, but in the other part
@@ -131,30 +132,70 @@ func comparePersons(v *Vector, a, b *person) {
 			given = levelNone // each has a single part, in opposite positions
 		}
 	}
-	if a.generation != "" && b.generation != "" && a.generation != b.generation ||
-		given == givenDifferent && family >= familyAlike && v.namesHousehold() {
+	household, date := v.namesHousehold(), v.level(fieldDate).asDate()
+	relatives := household && given == givenDifferent && (family >= familyAlike || date != levelNone && date < dateYear && v.level(fieldEmail) != emailEqual)
+	if household && family >= familyAlike && (given == givenSounds || given == givenAlike) && (date == dateDifferent || date == dateTwoOff) {
+		relatives = yearsApart(first.dates, second.dates) >= siblings && !mistyped(a.given.words[0], b.given.words[0])
+	}
+	if a.generation != "" && b.generation != "" && a.generation != b.generation || relatives {
 		if given = givenHousehold; v.level(fieldDate) == dateEqual && a.generation == b.generation && !secondsDiffer(&a.given, &b.given) {
 			given = givenTwin
 		}
 	}
 	rare := family == familyEqualRare || given == givenEqualRare
 	rarest := family == familyEqualRare && given == givenEqualRare
-	if family >= familyAlike && !v.namesPerson() && !(rare && v.level(fieldDate) == dateTwoOff) &&
-		!(rarest && v.level(fieldCity) >= cityEqual && v.level(fieldDate) == levelNone) {
+	switch {
+	case family == familyDifferent && given != levelNone && given != givenDifferent && !rare && v.onlyBorn(m):
+		family = familyLoose
+	case given == givenDifferent && family > familyDifferent && !rare && v.onlyBorn(m):
+		given = givenLoose
+	case family >= familyAlike && !v.namesPerson(rare) && !(rare && v.level(fieldDate) == dateTwoOff) &&
+		!(rarest && v.level(fieldCity) >= cityEqual && v.level(fieldDate) == levelNone):
 		family = familyAlone
 	}
 	v.set(fieldName, family)
 	v.set(fieldResidual, given)
 }
 
-// namesPerson reports whether a field other than the name and the city ties two records to one person.
-func (v Vector) namesPerson() bool {
+// siblings is the least number of years between the births of relatives in one household whose given names are alike.
+const siblings = 2
+
+// yearsApart returns the number of years between two dates of birth.
+func yearsApart(a, b []dated) int {
+	if len(a) == 0 || len(b) == 0 {
+		return 0
+	}
+	x, y := int(a[0].date.year), int(b[0].date.year)
+	return max(x-y, y-x)
+}
+
+// manyPeople is the number of counted records from which two people share a common name and a day of birth by chance.
+const manyPeople = 2000
+
+// onlyBorn reports whether dates of birth are all that ties two records besides one part of their names, or the year and the
+// city. Among many people, that is chance, which a learned prior knows better.
+func (v Vector) onlyBorn(m *Matcher) bool {
+	whole := v.level(fieldDate).asDate() >= dateOneOff
+	if !m.chance || v.level(fieldDate).asDate() < dateYear || whole && (m.terms.records < manyPeople || v.level(fieldCity) >= cityEqual) {
+		return false
+	}
+	v.put(fieldDate, levelNone)
+	return !v.namesPerson(true)
+}
+
+// namesPerson reports whether a field other than the name and the city ties two records to one person. A year alone does not if
+// the name is common and the cities differ; a mistyped postcode does if the cities agree.
+func (v Vector) namesPerson(rare bool) bool {
 	date, email, id := v.level(fieldDate).asDate(), v.level(fieldEmail), v.level(fieldID)
 	if v.level(fieldBox) != levelNone {
 		email = levelNone
 	}
+	if date == dateYear && !rare && v.level(fieldCity) == cityDifferent {
+		date = levelNone
+	}
+	postcode := v.level(fieldPostcode)
 	return date >= dateYear || v.level(fieldPhone) >= phoneSeven || v.level(fieldAddress) >= addressStreet ||
-		v.level(fieldPostcode) == postcodeEqual || v.level(fieldDistance) >= distance100 ||
+		postcode == postcodeEqual || postcode == postcodeOneOff && v.level(fieldCity) >= cityEqual || v.level(fieldDistance) >= distance100 ||
 		email == emailEqual || email == emailAlike || id == idEqual || id == idMistyped || v.level(fieldWeb) == webPage
 }
 
@@ -273,10 +314,19 @@ func (v *Vector) lookCloser(a, b *Record) {
 	if v.level(fieldCity) == cityDifferent && likeWord(a.city, b.city) {
 		v.put(fieldCity, cityAlike)
 	}
-	if v.level(fieldPostcode) == postcodeDifferent && slip(a.postcode, b.postcode) {
+	if v.level(fieldPostcode) <= postcodeNear && v.level(fieldPostcode) != levelNone && mistypedPostcode(a.postcode, b.postcode) {
 		v.put(fieldPostcode, postcodeOneOff)
 	}
 }
+
+// mistypedPostcode reports whether two postcodes differ by a slip: a digit too many, or another one. Those that differ in the last one
+// are neighbours.
+func mistypedPostcode(a, b string) bool {
+	return slip(a, b) && a[len(a)-1] == b[len(b)-1] || added(a, b) || added(b, a)
+}
+
+// mistyped reports whether two words differ by one slip.
+func mistyped(a, b string) bool { return slip(a, b) || added(a, b) || added(b, a) }
 
 // compareMailboxes is compareEmails with the levels for persons.
 func compareMailboxes(a, b []string) level {
@@ -286,7 +336,7 @@ func compareMailboxes(a, b []string) level {
 			switch {
 			case x == y:
 				return emailEqual
-			case slip(x, y) || added(x, y) || added(y, x) || similar(x, y) >= 0.93:
+			case mistyped(x, y) || similar(x, y) >= 0.93:
 				best = emailAlike
 			case best == levelNone:
 				best = emailDifferent

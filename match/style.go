@@ -20,6 +20,7 @@ const (
 	familyEqual
 	familyEqualRare
 	familyAlone // only the name agrees
+	familyLoose // different, and only a common given name and a date of birth agree
 )
 
 // The levels of fieldResidual for a person: the given names.
@@ -35,6 +36,7 @@ const (
 	givenEqual
 	givenEqualRare
 	givenSecond // the first equal, the second different
+	givenLoose  // different, and only a common family name and a date of birth agree
 )
 
 // The levels of fieldResidual for a title, beside those for a business.
@@ -62,8 +64,8 @@ var styleGrades = map[Style]map[field][]grade{
 			{"equal", 500},
 			{"equal and rare", 700},
 			{"alike, and nothing besides the name", -150},
-			{},
-			{"not compared, taken as different", -2450},
+			{"different, and little besides", -900},
+			{"not compared, taken as different", -2900},
 		},
 		fieldResidual: {
 			{},
@@ -78,6 +80,7 @@ var styleGrades = map[Style]map[field][]grade{
 			{"equal", 350},
 			{"equal and rare", 500},
 			{"the first equal, the second different", -150},
+			{"different, and little besides", -1000},
 		},
 		fieldBox: {{}, {"of a firm, or of many names", -600}},
 	},

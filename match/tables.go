@@ -112,7 +112,9 @@ webs.com tumblr.com medium.com etsy.com ebay.com amazon.com shopify.com myshopif
 massagebook.com booksy.com vagaro.com styleseat.com fresha.com zillow.com realtor.com healthgrades.com zocdoc.com
 psychologytoday.com`
 
-const ordinalWords = `i ii iii iv v vi vii viii ix north south east west northeast northwest southeast southwest norte sur nord sud`
+const ordinalWords = `i ii iii iv v vi vii viii ix north south east west northeast northwest southeast southwest norte sur nord sud
+accounting accounts payroll purchasing procurement reception warehouse marketing leasing legal hr resources support recruitment treasury sales dispatch
+buchhaltung einkauf lager vertrieb verkauf personalabteilung comptabilite achats contabilidad compras ventas contabilita acquisti`
 
 const unitWords = `ste suite apt unit rm room fl floor bldg building lvl level spc space shop office dept box po pobox
 piso puerta planta etage stock of oficina local apto sala loja bte interno`

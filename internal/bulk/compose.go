@@ -16,8 +16,14 @@ var houseNumbers = nameSet(`houseno housenumber streetnumber hausnummer hausnr h
 
 func isHouseNumber(name string) bool { return houseNumbers[joined(plainName(name))] }
 
-// composeAddress composes an address of a street and the house number in the column beside it.
+// flats are names of columns with the number of a flat or a suite, without "_".
+var flats = nameSet(`apartment apartmentno apartmentnumber apt aptno aptnumber flat flatno flatnumber unit unitno unitnumber suite suiteno wohnung wohnungsnr appartement apartamento departamento interno`)
+
+// composeAddress composes an address of a street, the house number in the column beside it, and the number of the flat in another.
 func (r *recognition) composeAddress(g guessed) bool {
+	flat := slices.IndexFunc(r.columns, func(c sampled) bool {
+		return flats[joined(plainName(c.name))] && !hasWords(c.values) && len(c.values) > 0
+	})
 	for _, beside := range []int{g.column - 1, g.column + 1} {
 		if beside == 0 && keyRank(plainName(r.columns[0].name)) > 0 { // "no" in the first column counts the rows
 			continue
@@ -25,11 +31,12 @@ func (r *recognition) composeAddress(g guessed) bool {
 		if beside < 0 || beside >= len(r.columns) || isHouseNumber(r.columns[g.column].name) || !isHouseNumber(r.columns[beside].name) {
 			continue
 		}
-		if r.compose(g.attribute, "street and number", min(g.column, beside), max(g.column, beside)) {
+		house := []int{min(g.column, beside), max(g.column, beside)}
+		if flat >= 0 && r.compose(g.attribute, "street, number and flat", append(house, flat)...) || r.compose(g.attribute, "street and number", house...) {
 			return true
 		}
 	}
-	return false
+	return flat >= 0 && flat != g.column && r.compose(g.attribute, "address and flat", g.column, flat)
 }
 
 // middleNames are names of columns with the middle names, without "_".
