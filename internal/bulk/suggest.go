@@ -198,7 +198,7 @@ func (s *Suggester) guess(c *column) guess {
 		return is(match.Attribute{}, "empty")
 	case c.named(changingNames):
 		return is(note, "may differ for one thing")
-	case c.named(worldNames) && c.numbers():
+	case c.named(worldNames) && c.numbers() && !c.years():
 		return is(match.Attribute{Type: match.TypeID, Scope: match.ScopeWorld}, "the name of a number that all sources share")
 	case c.group(peopleNames) >= 0 && c.letters(), c.people():
 		return guess{match.Attribute{Type: match.TypePeople, Many: c.many}, "persons or groups", concept("people", c.group(peopleNames))}

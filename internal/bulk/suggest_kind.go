@@ -3,6 +3,7 @@
 package bulk
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -115,13 +116,14 @@ func (s *Suggester) known() (kind *match.Schema, explained map[*column]match.Att
 	return kind, explained
 }
 
-// explained returns the columns that a kind has attributes for. An attribute of one value explains one column.
+// explained returns the columns that a kind has attributes for. An attribute of one value explains one column of a file.
 func (s *Suggester) explained(k *match.Schema) map[*column]match.Attribute {
-	columns, taken := map[*column]match.Attribute{}, map[string]bool{}
+	columns, taken := map[*column]match.Attribute{}, map[string][]*column{}
 	for _, c := range s.columns {
+		beside := func(of *column) bool { return !apart(of.files, c.files) }
 		for _, a := range k.Attributes {
-			if (a.Many || !taken[a.Name]) && c.means(k, &a) {
-				columns[c], taken[a.Name] = a, true
+			if (a.Many || !slices.ContainsFunc(taken[a.Name], beside)) && c.means(k, &a) {
+				columns[c], taken[a.Name] = a, append(taken[a.Name], c)
 				break
 			}
 		}
@@ -130,15 +132,15 @@ func (s *Suggester) explained(k *match.Schema) map[*column]match.Attribute {
 }
 
 // compare sets which columns the known kind explains and which it loses. Groups, countries and free texts distinguish little
-// and do not count; a draft has no parts of names. If no kind explains any column, a draft needs several columns, one of
-// them of words.
+// and do not count; a draft has no parts of names. A column named like a work that the kind does not explain counts more than
+// one that it explains. If no kind explains any column, a draft needs several columns, one of them of words.
 func (s *Suggester) compare(d *Draft, guesses []guess) {
 	k, explained := s.known()
 	if k != nil {
 		d.Known, d.Explained = k.Kind, len(explained)
 	}
-	telling, named, parts, words, nameless := 0, false, false, false, k != nil
-	name := ""
+	telling, named, parts, words := 0, false, false, false
+	nameless := k != nil && s.nameless(k, explained, guesses)
 	counted := map[string]bool{"": true}
 	for i, c := range s.columns {
 		g := guesses[i]
@@ -149,22 +151,39 @@ func (s *Suggester) compare(d *Draft, guesses []guess) {
 		case again:
 		case known && (a.Type != match.TypeText || a.Role != match.RoleNone) && !a.Tag && a.Role != match.RoleCountry:
 			telling++
+		case k != nil && !known && g.Type == match.TypeName && (nameless || c.named(titleNames)):
+			d.Lost = append([]string{c.name}, d.Lost...)
 		case !known && g.Type != "" && g.Type != match.TypeName && (g.Type != match.TypeText || g.Role == match.RoleVariant):
 			d.Lost = append(d.Lost, c.name)
 		}
 		parts = parts || known && a.Role != match.RoleNone && a.Type == match.TypeName
-		nameless = nameless && !(known && a.Type == match.TypeName)
-		words = words || g.Type == match.TypeName && c.words() && c.unlike() >= 0.3 && c.length <= longName*c.values && len(s.columns) > 1
-		if g.Type == match.TypeName && name == "" {
-			name = c.name
-		}
+		words = words || g.Type == match.TypeName && c.words() && c.unlike() > 0.1 && c.length <= longName*c.values && len(s.columns) > 1
 		named = named || g.Type == match.TypeName && (known || c.named(titleNames))
 	}
 	if k != nil && k.Style() == match.StyleTitle {
 		telling = 0 // the draft compares the same, and more
 	}
-	d.Better = named && !parts && len(d.Lost) >= max(1, telling) || d.Explained == 0 && words
-	if nameless && words {
-		d.Better, d.Lost = true, append([]string{name}, d.Lost...)
+	d.Better = named && !parts && len(d.Lost) >= max(1, telling) || (d.Explained == 0 || nameless) && words
+}
+
+// nameless reports whether the known kind has no names in a file that it explains: in any of them, or of a kind of titles in one of
+// them.
+func (s *Suggester) nameless(k *match.Schema, explained map[*column]match.Attribute, guesses []guess) bool {
+	named := map[int]bool{} // files
+	for c, a := range explained {
+		if a.Type == match.TypeName {
+			maps.Copy(named, c.files)
+		}
 	}
+	if len(named) == 0 || k.Style() != match.StyleTitle {
+		return len(named) == 0
+	}
+	for i, c := range s.columns {
+		for file := range c.files {
+			if guesses[i].Type == match.TypeName && !named[file] {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -231,6 +231,7 @@ func TestSuggest_BetterThanAKnownKind(t *testing.T) {
 		{"name|description|tags", "Acme GmbH|Tools|a", false, ""},
 		{"title|manufacturer|price|pages", "Drill|Bosch|99|12", true, "pages"},
 		{"offer|brand|price", "Cordless drill|Bosch|99", true, "offer"},
+		{"event|date|venue|city", "Quill Tour|2020-03-04|Blue Door|Berlin", true, "event date"},
 		{"betriebsstaette|street|phone", "Acme Tools|Main St 1|030 1234567", true, "betriebsstaette"},
 		{"author|title|address|year", "Y. Freund|Boosting a weak learner|Rochester, NY|(1990)", true, "author year"},
 		{"player|club|goals", "Ann Kay|Blue Door|12", true, ""},

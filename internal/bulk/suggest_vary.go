@@ -72,5 +72,5 @@ func (s *Suggester) attributes(d *Draft) iter.Seq[match.Attributes] {
 }
 
 // sourceNames are names of columns that say where a row is from.
-var sourceNames = nameSet(`source sources shop store seller sellers merchant retailer supplier vendor site website domain portal platform provider feed file dataset database catalog catalogue
+var sourceNames = nameSet(`source sources shop store seller sellers merchant retailer supplier vendor site website domain portal provider feed file dataset database catalog catalogue
 	quelle shop handler verkaufer lieferant anbieter boutique magasin vendeur fournisseur tienda vendedor proveedor negozio venditore fornitore loja fornecedor winkel verkoper leverancier bron fuente fonte`)

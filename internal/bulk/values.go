@@ -38,6 +38,9 @@ var (
 	// A long number that a spreadsheet has shortened: its last digits are lost.
 	exponentForm = regexp.MustCompile(`^\d([.,]\d+)?[eE]\+\d+$`)
 
+	// A number and a letter or two: 6d, 2.5 kg, XL 3. It names nothing.
+	shortCode = regexp.MustCompile(`^[A-Za-z]{0,2} ?\d[\d.,]* ?[A-Za-z]{0,2}$`)
+
 	yearForm = regexp.MustCompile(`^\d{4}(-\d{2})?$|^\d{8}$`)
 )
 
@@ -118,7 +121,7 @@ func fitsOne(a *match.Attribute, value string) bool {
 	case match.TypeDate:
 		return is == formDate || yearForm.MatchString(value) || digits >= 4 && letters
 	case match.TypeName:
-		return (letters || is == formWords || is == formNumber) && is != formEmail && is != formDate
+		return (letters || is == formWords || is == formNumber) && is != formEmail && is != formDate && (a.Role != match.RoleNone || !shortCode.MatchString(value))
 	case match.TypeAddress, match.TypeCategory, match.TypePeople:
 		return is != formEmail && is != formDate
 	case match.TypeID:

@@ -64,7 +64,7 @@ func (o *oneShot) takeDraft(a *app) {
 	more := false
 	for i, p := range plans {
 		now, before := len(p.Attributes()), len(o.plans[i].Attributes())
-		if more = more || now > before; now < before || !d.Names(p.Attributes()) {
+		if more = more || now > before || !named(o.plans[i], o.schema); now < before || !d.Names(p.Attributes()) {
 			return
 		}
 	}
@@ -82,4 +82,14 @@ func (o *oneShot) takeDraft(a *app) {
 		a.say("--kind %s compares fewer columns with a built-in one", d.Known)
 	}
 	o.options, o.kinds, o.schema, o.plans = drafted.options, drafted.kinds, d.Schema, plans
+}
+
+// named reports whether one of the columns of a file names the things.
+func named(p *bulk.Plan, kind *match.Schema) bool {
+	return slices.ContainsFunc(p.Columns, func(c bulk.Column) bool {
+		return slices.ContainsFunc(c.To, func(name string) bool {
+			a, _ := kind.Attribute(name)
+			return a.Type == match.TypeName
+		})
+	})
 }
