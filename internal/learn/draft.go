@@ -22,6 +22,9 @@ const (
 	// mostUnited is the share of United above which a draft is assumed to join different things, if it is also more than
 	// half of the share expected by chance.
 	mostUnited = 0.1
+	// mostMore is how many times as many matches as today's weights find the learned ones may find: more are not what was missed, but
+	// other things.
+	mostMore = 2
 	// errors is the number of standard errors by which the learned weights have to be better.
 	errors = 2
 )
@@ -46,6 +49,9 @@ func (d *Draft) Refused() (reasons []string) {
 	}
 	if d.United > max(mostUnited, d.Chance/2) {
 		reasons = append(reasons, fmt.Sprintf("%.1f %% of what the learned weights join are things of several records each, as when different things are joined; by chance it would be %.1f %%", 100*d.United, 100*d.Chance))
+	}
+	if d.Matches > mostMore*d.Known {
+		reasons = append(reasons, fmt.Sprintf("the learned weights find %d matches, more than %d times the %d of today's: they join other things", d.Matches, mostMore, d.Known))
 	}
 	if d.Stable < leastStable {
 		reasons = append(reasons, fmt.Sprintf("halves of the pairs agree on %.1f %% of the matches only, less than %.0f %%", 100*d.Stable, 100*leastStable))
@@ -131,6 +137,9 @@ func (l *model) judge(d *Draft, matches table, first, second weights) {
 		}
 		if learned[i] {
 			d.Matches++
+		}
+		if today[i] {
+			d.Known++
 		}
 	}
 	d.Contradicted = contradicted / max(all, 1)

@@ -29,9 +29,10 @@ type Draft struct {
 	Schema *match.Schema `json:"-"`
 	// Levels are the learned weights with those of today, by field.
 	Levels []Level `json:"levels"`
-	// Pairs is the number of candidates, Matches the number of them that match by the learned weights.
+	// Pairs is the number of candidates, Matches the number of them that match by the learned weights, Known by those of today.
 	Pairs   int `json:"pairs"`
 	Matches int `json:"matches"`
+	Known   int `json:"matches_today"`
 	// Seen is the number of levels that the matches have.
 	Seen int `json:"levels_seen"`
 	// Today and Learned are how good the matches of both tables are, as far as the candidates tell without labels: see

@@ -257,7 +257,7 @@ func TestWeights_NothingToLearnFrom(t *testing.T) {
 
 func TestDraft_Refused(t *testing.T) {
 	t.Parallel()
-	good := learn.Draft{Matches: 200, Seen: 20, Gain: .02, Error: .005, Stable: 1}
+	good := learn.Draft{Matches: 200, Known: 100, Seen: 20, Gain: .02, Error: .005, Stable: 1}
 	for _, tt := range []struct {
 		name string
 		do   func(*learn.Draft)
@@ -268,6 +268,7 @@ func TestDraft_Refused(t *testing.T) {
 		{"few matches for its levels", func(d *learn.Draft) { d.Matches-- }, "199 matches are too few to learn from, at least 200 are needed for 20 levels"},
 		{"contradicted", func(d *learn.Draft) { d.Contradicted = .6 }, "call 60.0 % of the likely matches different"},
 		{"no better", func(d *learn.Draft) { d.Gain = .01 }, "are not better"},
+		{"joins other things", func(d *learn.Draft) { d.Known-- }, "find 200 matches, more than 2 times the 99 of today's"},
 		{"unstable", func(d *learn.Draft) { d.Stable = .8 }, "agree on 80.0 %"},
 	} {
 		d := good

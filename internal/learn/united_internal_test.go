@@ -12,7 +12,7 @@ import (
 // A draft that joins things of several records each is refused: what differs between them is in all of their records.
 func TestRefused_DifferentThingsAreUnited(t *testing.T) {
 	t.Parallel()
-	d := &Draft{Matches: 1000, Seen: 20, Gain: .1, Error: .01, Stable: 1, United: .4, Chance: .4}
+	d := &Draft{Matches: 1000, Known: 900, Seen: 20, Gain: .1, Error: .01, Stable: 1, United: .4, Chance: .4}
 	if r := d.Refused(); len(r) != 1 || !strings.Contains(r[0], "40.0 % of what the learned weights join are things of several records each") {
 		t.Errorf("refused: %q", r)
 	}
