@@ -184,8 +184,8 @@ func parseUnits(text string) (all map[string]unit, spellings map[string]string) 
 	return all, spellings
 }
 
-var units, unitSpellings = parseUnits(`mb memory 1 megabyte megabytes
-gb memory 1000 gbyte gigabyte gigabytes gig
+var units, unitSpellings = parseUnits(`mb memory 1 megabyte megabytes mo
+gb memory 1000 gbyte gigabyte gigabytes gig go
 tb memory 1000000 terabyte terabytes
 ml volume 1 milliliter milliliters millilitre millilitres millilitros mililitro mililitros
 cl volume 10 centiliter centiliters centilitre centilitres

@@ -21,10 +21,14 @@ const (
 	// seriesShare is the share of the records with another value than the commonest of their title that share it with a
 	// further record of the title, beyond those that chance gives, from which an attribute tells things apart.
 	seriesShare = 0.25
+	// nearShare is that share for values a small gap apart where larger gaps show nothing: those of one thing are often a year apart.
+	nearShare = 0.75
 	// variantShare is that share for a variant, for which chance alone gives more, since neighbouring values count as well;
 	// variantSure is how many standard deviations the share must be above chance.
-	variantShare = 0.15
+	variantShare = 0.18
 	variantSure  = 2
+	// mostOfTitle is how many records of one title count. More are those of a title that says little, such as Editorial.
+	mostOfTitle = 16
 	// seriesLeast is the number of such records below which they show nothing.
 	seriesLeast = 20
 )
@@ -137,88 +141,57 @@ func (p *TermFrequencies) tells(a *Attribute) (g gaps) {
 	return g
 }
 
-// run is a value that records of one title have.
-type run struct {
-	value   uint64
-	records int
-}
-
 // recurring returns, for each gap, how many records share a value with another record of their title that is so far from the
 // commonest value there, 0 if these are hardly more than chance gives. Chance goes by how common a value is, and by how common beside
 // that commonest one in other titles: two names of one colour are in many titles together.
 func (s series) recurring(a *Attribute) (found [gapFar + 1]int) {
 	values := s.values[a]
-	common, beside := map[uint64]int{}, map[[2]uint64]int{}
-	for _, v := range values {
-		common[v.value]++
-	}
 	slices.SortFunc(values, func(x, y valued) int { return cmp.Or(cmp.Compare(x.title, y.title), cmp.Compare(x.value, y.value)) })
-	if a.Role == RoleVariant {
-		for of := range byTitle(values) {
-			first := commonest(of)
-			for _, r := range of {
-				if s.gap(a, r.value, first.value) != gapNone {
-					beside[[2]uint64{first.value, r.value}] += r.records
-					beside[[2]uint64{first.value}] += r.records
-				}
+	k := chances{common: map[uint64]int{}, beside: map[[2]uint64]int{}}
+	for _, v := range values {
+		k.common[v.value]++
+	}
+	for of := range byTitle(values) {
+		first := commonest(of)
+		for _, r := range of {
+			if a.Role == RoleVariant && s.gap(a, r.value, first.value) != gapNone {
+				k.beside[[2]uint64{first.value, r.value}] += r.records
+				k.beside[[2]uint64{first.value}] += r.records
 			}
 		}
 	}
-	var others [gapFar + 1]int
-	var chance, spread [gapFar + 1]float64
+	var shared, others, chance, spread [gapFar + 1]float64
 	for of := range byTitle(values) {
+		of = s.spelled(a, of)
 		first := commonest(of)
+		records := 0
 		var apart [gapFar + 1]int
 		for _, r := range of {
 			apart[s.gap(a, r.value, first.value)] += r.records
+			records += r.records
 		}
 		for _, r := range of {
-			g := s.gap(a, r.value, first.value)
-			others[g] += r.records
+			g, n := s.gap(a, r.value, first.value), float64(r.records)*min(1, mostOfTitle/float64(records))
+			others[g] += n
 			if r.records > 1 {
-				found[g] += r.records
+				shared[g] += n
 			}
-			p := float64(common[r.value]) / float64(max(len(values)-common[first.value], 1))
-			if n := beside[[2]uint64{first.value}] - apart[g]; n > 0 {
-				p = max(p, float64(beside[[2]uint64{first.value, r.value}]-r.records)/float64(n+1))
-			}
-			p = 1 - math.Pow(1-min(p, 1), float64(apart[g]-1))
-			chance[g] += float64(r.records) * p
-			spread[g] += float64(r.records*r.records) * p * (1 - p)
+			p := 1 - math.Pow(1-min(k.of(r, first, len(values), apart[g]), 1), float64(apart[g]-1))
+			chance[g] += n * p
+			spread[g] += n * n * p * (1 - p)
 		}
 	}
-	for g := range found {
+	for _, g := range [...]gap{gapFar, gapNear} {
 		share, least := seriesShare, 0.0
 		if a.Role == RoleVariant {
 			share, least = variantShare, variantSure*math.Sqrt(spread[g])
 		}
-		if beyond := float64(found[g]) - chance[g]; gap(g) == gapNone || beyond <= max(least, share*(float64(others[g])-chance[g])) {
-			found[g] = 0
+		if g == gapNear && found[gapFar] == 0 {
+			share = nearShare
+		}
+		if beyond := shared[g] - chance[g]; beyond > max(least, share*(others[g]-chance[g])) {
+			found[g] = int(shared[g])
 		}
 	}
 	return found
-}
-
-// commonest returns the value that most records of a title have.
-func commonest(of []run) run {
-	return slices.MaxFunc(of, func(x, y run) int { return x.records - y.records })
-}
-
-// byTitle yields the values of each title that several records have, and of which there are several.
-func byTitle(values []valued) func(yield func([]run) bool) {
-	return func(yield func([]run) bool) {
-		for len(values) > 0 {
-			n, of := 0, []run(nil)
-			for ; n < len(values) && values[n].title == values[0].title; n++ {
-				if n == 0 || values[n].value != values[n-1].value {
-					of = append(of, run{value: values[n].value})
-				}
-				of[len(of)-1].records++
-			}
-			values = values[n:]
-			if n >= seriesTitle && len(of) > 1 && !yield(of) {
-				return
-			}
-		}
-	}
 }

@@ -45,10 +45,18 @@ func splitTitle(raw string) (words []string, measures []measure) {
 	return s.words, s.measures
 }
 
+// measured adds a measure in place of the last words. A number of times before what is in a package is one of packages: 6 x 330 ml.
 func (s *splitter) measured(m measure, instead int) {
+	if n, before := len(s.measures), len(s.words)-instead-1; n > 0 && before >= 0 && s.measures[n-1].unit == "x" && s.words[before] == s.measures[n-1].word() && contents[units[m.unit].of] {
+		s.measures[n-1].unit = "pack"
+		s.words[before] = s.measures[n-1].word()
+	}
 	s.measures = append(s.measures, m)
 	s.words, s.numberAt = append(s.words[:len(s.words)-instead], m.word()), 0
 }
+
+// contents are what the size of a package is given in.
+var contents = wordSet(`volume mass`)
 
 // addNumber adds a word with a digit.
 func (s *splitter) addNumber(chunk, folded string) {

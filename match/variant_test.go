@@ -5,6 +5,7 @@ package match_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/locus-db/locus/match"
@@ -97,5 +98,20 @@ attributes:
 	m := match.New(s, match.CountTerms(s, slices.Values(all)))
 	if l, e := lineOf(m, all[0], all[3], "variant"); l.Weight != -3000 || e.Outcome != match.Different {
 		t.Errorf("%+v, %s", l, e.Outcome)
+	}
+}
+
+// Two spellings of one value recur as that value does.
+func TestVariant_SpellingsRecurTogether(t *testing.T) {
+	t.Parallel()
+	s := kindOf(t, shirts)
+	all := clothes(false)
+	vowels := strings.NewReplacer("a", "", "e", "", "i", "", "o", "")
+	for i := 4; i < len(all); i += 5 { // the second of the two records with the second look
+		all[i]["look"] = []string{vowels.Replace(all[i]["look"][0])}
+	}
+	a, _ := s.Attribute("look")
+	if !match.CountTerms(s, slices.Values(all)).Tells(a) {
+		t.Error("looks with a short form in each title tell nothing apart")
 	}
 }

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import "slices"
+
+// run is a value that records of one title have.
+type run struct {
+	value   uint64
+	records int
+	also    []uint64 // other spellings of it there, whose records are among these
+}
+
+// values yields the spellings of the value.
+func (r run) values(yield func(uint64) bool) {
+	for _, v := range r.also {
+		if !yield(v) {
+			return
+		}
+	}
+	yield(r.value)
+}
+
+// spelled joins the spellings of each variant in a title: PS4 and PlayStation 4 recur as one value.
+func (s series) spelled(a *Attribute, of []run) (joined []run) {
+	if a.Role != RoleVariant {
+		return of
+	}
+	slices.SortStableFunc(of, func(x, y run) int { return y.records - x.records })
+	for _, r := range of {
+		i := slices.IndexFunc(joined, func(j run) bool { return s.gap(a, r.value, j.value) == gapNone })
+		if i < 0 {
+			joined = append(joined, r)
+			continue
+		}
+		joined[i].records += r.records
+		joined[i].also = append(joined[i].also, r.value)
+	}
+	return joined
+}
+
+// chances are how common the values of an attribute are.
+type chances struct {
+	common map[uint64]int    // records
+	beside map[[2]uint64]int // records of a second value beside the commonest of their title, and of all of these
+}
+
+// of returns how likely a record of a title has a value by chance, one of so many that are apart from the commonest there.
+func (k *chances) of(r, first run, values, apart int) float64 {
+	var anywhere, beside int
+	for v := range r.values {
+		anywhere += k.common[v]
+		beside += k.beside[[2]uint64{first.value, v}]
+	}
+	p := float64(anywhere) / float64(max(values-k.common[first.value], 1))
+	if n := k.beside[[2]uint64{first.value}] - apart; n > 0 {
+		p = max(p, float64(beside-r.records)/float64(n+1))
+	}
+	return p
+}
+
+// commonest returns the value that most records of a title have.
+func commonest(of []run) run {
+	return slices.MaxFunc(of, func(x, y run) int { return x.records - y.records })
+}
+
+// byTitle yields the values of each title that several records have, and of which there are several.
+func byTitle(values []valued) func(yield func([]run) bool) {
+	return func(yield func([]run) bool) {
+		for len(values) > 0 {
+			n, of := 0, []run(nil)
+			for ; n < len(values) && values[n].title == values[0].title; n++ {
+				if n == 0 || values[n].value != values[n-1].value {
+					of = append(of, run{value: values[n].value})
+				}
+				of[len(of)-1].records++
+			}
+			values = values[n:]
+			if n >= seriesTitle && len(of) > 1 && !yield(of) {
+				return
+			}
+		}
+	}
+}
