@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/locus-db/locus/cell"
 )
@@ -16,12 +15,14 @@ import (
 // The hash has 64 bits, so a ring value nearly always has one row; comparing the digest here is cheaper than
 // passing it to SQLite.
 const (
-	sqlLookup   = `SELECT j.key, k.digest, k.puid FROM json_each(?) AS j CROSS JOIN locus_key AS k ON k.ring = j.value`
-	sqlAllocate = `INSERT INTO locus_key (ring, digest, puid) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`
-	sqlScan     = `SELECT ring, digest, puid FROM locus_key WHERE (ring, digest) > (?, ?) ORDER BY ring, digest LIMIT +?`
+	sqlLookup = `SELECT j.key, k.digest, k.puid FROM json_each(?) AS j CROSS JOIN locus_key AS k ON k.ring = j.value`
+	sqlScan   = `SELECT ring, digest, puid FROM locus_key WHERE (ring, digest) > (?, ?) ORDER BY ring, digest LIMIT +?`
 )
 
-var insertMissingKey = inserting("locus_key (ring, digest, puid)", 3, "ON CONFLICT DO NOTHING")
+var (
+	insertKey        = inserting("locus_key (ring, digest, puid)", 3, "")
+	insertMissingKey = inserting("locus_key (ring, digest, puid)", 3, "ON CONFLICT DO NOTHING")
+)
 
 // Lookup runs one statement.
 func (t *tx) Lookup(ctx context.Context, keys []cell.Key) ([]int64, error) {
@@ -48,55 +49,45 @@ func (t *tx) Lookup(ctx context.Context, keys []cell.Key) ([]int64, error) {
 	return puids, nil
 }
 
-// Allocate inserts a row for each key, in key order, and looks up those that have one. Mostly none has, and each page is
-// searched once. The puids that these would have got are not given away.
+// Allocate looks the keys up and inserts a row for each new one.
 func (t *tx) Allocate(ctx context.Context, keys []cell.Key) ([]cell.Allocation, error) {
 	if err := t.alter(ctx); err != nil {
+		return nil, err
+	}
+	puids, err := t.Lookup(ctx, keys)
+	if err != nil {
 		return nil, err
 	}
 	s, err := t.own(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("allocate %d keys: %w", len(keys), err)
 	}
+	used := s.used
 	lo, hi := t.cell.bounds()
-	before, last := lo+s.used, min(lo+s.used+int64(len(keys)), hi)
-	order := make([]int, len(keys))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return keys[a].Compare(keys[b]) })
 	allocations := make([]cell.Allocation, len(keys))
-	var there []int
-	err = each(t, sqlAllocate, order, func(st *stmt, i int) error {
-		puid := before + 1 + int64(i)
-		n, err := st.change(keys[i].Ring, keys[i].Digest[:], puid)
-		switch {
-		case err == nil && n == 0:
-			there = append(there, i)
-		case err == nil && puid > last:
-			err = fmt.Errorf("allocate in cell %s: %w", t.cell, cell.ErrNoRoom)
-		default:
-			allocations[i] = cell.Allocation{PUID: puid, Fresh: true}
+	var fresh []cell.Row
+	seen := make(map[cell.Key]int64)
+	for i, puid := range puids {
+		if puid != cell.Nothing {
+			allocations[i].PUID = puid
+			continue
 		}
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("allocate %d keys: %w", len(keys), err)
+		puid, ok := seen[keys[i]]
+		if !ok {
+			if used >= hi-lo {
+				return nil, t.fail(fmt.Errorf("allocate in cell %s: %w", t.cell, cell.ErrNoRoom))
+			}
+			used++
+			puid = lo + used
+			seen[keys[i]] = puid
+			fresh = append(fresh, cell.Row{Key: keys[i], PUID: puid})
+		}
+		allocations[i] = cell.Allocation{PUID: puid, Fresh: true}
 	}
-	old := make([]cell.Key, len(there))
-	for n, i := range there {
-		old[n] = keys[i]
+	if err := t.putKeys(insertKey, fresh); err != nil {
+		return nil, fmt.Errorf("allocate %d keys: %w", len(fresh), err)
 	}
-	puids, err := t.Lookup(ctx, old)
-	if err != nil {
-		return nil, err
-	}
-	for n, i := range there { // a key that was given twice is fresh
-		allocations[i] = cell.Allocation{PUID: puids[n], Fresh: puids[n] > before && puids[n] <= last}
-	}
-	if len(there) < len(keys) {
-		s.used = last - lo
-	}
+	s.used = used
 	return allocations, nil
 }
 

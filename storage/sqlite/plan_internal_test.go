@@ -115,7 +115,6 @@ func allCalls(ctx context.Context, t storage.Tx) []func() error {
 	}
 	return append(counterCalls(ctx, t),
 		func() error { _, err := t.Allocate(ctx, []cell.Key{{Ring: 1}}); return err },
-		func() error { _, err := t.Lookup(ctx, []cell.Key{{Ring: 1}}); return err },
 		func() error { return t.Copy(ctx, []cell.Row{{PUID: 1}}) },
 		func() error { _, err := t.Scan(ctx, nil, 1); return err },
 		func() error { _, err := t.Drop(ctx, 1); return err },
