@@ -266,6 +266,15 @@ func TestP07_ADamagedBackupIsNotRestored(t *testing.T) {
 	if _, err := locus.RestoreBackup(t.Context(), filepath.Join(dir, "restored"), bytes.NewReader(z.EncodeAll(altered, nil))); !errors.Is(err, locus.ErrBackupFile) {
 		t.Errorf("a file that is not that of the manifest: %v", err)
 	}
+	var twice bytes.Buffer // a damaged block can repeat the name of a file before it
+	to := tar.NewWriter(&twice)
+	for range 2 {
+		must(t, to.WriteHeader(&tar.Header{Name: "cells/g0-0.db", Mode: 0o600}))
+	}
+	must(t, to.Close())
+	if _, err := locus.RestoreBackup(t.Context(), filepath.Join(dir, "restored"), bytes.NewReader(z.EncodeAll(twice.Bytes(), nil))); !errors.Is(err, locus.ErrBackupFile) {
+		t.Errorf("a file that is there twice: %v", err)
+	}
 	must(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o600))
 	if _, err := locus.RestoreBackup(t.Context(), dir, &whole); !errors.Is(err, locus.ErrConflict) {
 		t.Errorf("into a directory with a file: %v", err)

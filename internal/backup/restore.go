@@ -162,7 +162,9 @@ func write(ctx context.Context, dir, name string, in io.Reader) (of File, err er
 		return of, fmt.Errorf("write %s: %w", name, err)
 	}
 	f, err := os.OpenFile(at, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
+	if errors.Is(err, fs.ErrExist) { // dir was empty
+		return of, fmt.Errorf("%w: it has %s twice", ErrFile, name)
+	} else if err != nil {
 		return of, fmt.Errorf("write %s: %w", name, err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
