@@ -101,9 +101,13 @@ func OpenDir(ctx context.Context, path string, opts *DirOptions) (*storage.Cells
 			made.Generations[0].Cells = defaultCells
 		}
 	}
+	attested := beat
+	if o.Scratch { // it is not restored from a backup
+		attested = 0
+	}
 	cells, err := cell.OpenCells(ctx, cell.CellsOptions[storage.Tx]{
 		Authority: authority, New: made, Rules: o.Rules, Alone: true, Notice: o.Notice, OnEvent: o.OnEvent,
-		Ledger: ledger, Beat: beat, Restored: o.Restored, Readdress: readdress(o.Readdress),
+		Ledger: ledger, Beat: attested, Restored: o.Restored, Readdress: readdress(o.Readdress),
 		Check: func(m *cell.Map) error {
 			if o.Readdress != nil {
 				return nil
