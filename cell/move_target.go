@@ -87,7 +87,7 @@ func (m *mover[T]) mayEmpty(head Head, has string) error {
 	case has == "", m.to.Replace:
 		return nil
 	}
-	return fmt.Errorf("%w: %s has rows of this cell (table %s) that were left there when it moved away, or by another move: drop that database, or delete the rows with --replace",
+	return fmt.Errorf("%w: %s has rows of this cell (table %s) that were left there when it moved away, or by another move: drop that database, or have the rows deleted",
 		ErrLeft, at, has)
 }
 

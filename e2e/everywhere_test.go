@@ -27,7 +27,7 @@ func TestEverywhere(t *testing.T) {
 	for _, page := range pages {
 		tab.open(page)
 		tab.await(`document.readyState === "complete"`)
-		missing := evaluate[bool](tab, `!!document.querySelector("main .notice") && document.title.startsWith("Nothing is here")`)
+		missing := evaluate[bool](tab, `!!document.querySelector("main .notice") && document.title.startsWith("Page not found")`)
 		if marked := evaluate[[]string](tab, `[...document.querySelectorAll("nav [aria-current], footer [aria-current]")].filter((e) => e.getAttribute("href")?.match(/^\/[a-z]*$/)).map((e) => e.textContent)`); len(marked) != 1 && !missing {
 			tab.Errorf("%.60s: the current sections are %q", page, marked)
 		}

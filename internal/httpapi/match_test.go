@@ -166,7 +166,7 @@ func TestMatch_BehindAWatermark(t *testing.T) {
 		tail[id] += 1000
 	}
 	p := f.do(http.MethodPost, "/v1/match?min_watermark="+tail.String(), `{"probes":[{"attributes":{"phones":"415 555 0123"}}]}`).refused(503, httpapi.CodeUnavailable)
-	if !strings.Contains(p.Detail, "behind the watermark") {
+	if !strings.Contains(p.Detail, "behind the requested watermark") {
 		t.Error(p.Detail)
 	}
 }

@@ -319,7 +319,7 @@ func TestOpen_Refuses(t *testing.T) {
 		"CREATE TABLE parted (id bigint PRIMARY KEY, name text) PARTITION BY RANGE (id)", "CREATE TABLE p1 PARTITION OF parted DEFAULT", "CREATE PUBLICATION parts FOR TABLE parted",
 		"CREATE TABLE mute (id bigint PRIMARY KEY) PARTITION BY RANGE (id)", "CREATE TABLE m1 PARTITION OF mute DEFAULT", "ALTER TABLE m1 REPLICA IDENTITY NOTHING",
 		"CREATE TABLE parted_keyless (id bigint) PARTITION BY RANGE (id)", "CREATE TABLE k1 PARTITION OF parted_keyless DEFAULT")
-	for table, want := range map[string]string{"keyless": "REPLICA IDENTITY FULL", "v": "no ordinary table", "missing": "there is no table", "crm&slot=other": "has not table",
+	for table, want := range map[string]string{"keyless": "REPLICA IDENTITY FULL", "v": "not an ordinary table", "missing": "there is no table", "crm&slot=other": "exists without table",
 		"parted&slot=parts": "publish_via_partition_root", "mute": "partition m1", "parted_keyless": "no primary key"} {
 		if _, err := postgres.Driver.Open(t.Context(), spec(t, s, db, table), source.Position{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", table, err)
