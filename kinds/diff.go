@@ -70,7 +70,7 @@ func (h *Handle) Compare(ctx context.Context, p Proposal, progress func(Progress
 	counting := h.progress(ctx, "reading", progress)
 	if err := h.eachRecord(ctx, schema.Kind, func(rec *entity.Record) error {
 		if counting.add(1); counting.Records > MaxDiff {
-			return fmt.Errorf("%w: kind %s has more than %d; try it with a part of them in a separate installation", ErrTooMany, MaxDiff, schema.Kind)
+			return fmt.Errorf("%w: kind %s has more than %d; try it with a part of them in a separate installation", ErrTooMany, schema.Kind, MaxDiff)
 		}
 		d.records = append(d.records, rec)
 		d.of[rec.PUID] = rec
