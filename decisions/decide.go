@@ -122,7 +122,14 @@ func (h *Handle) Prepare(ctx context.Context, d Input, before []entity.Decision)
 			return decision, nil
 		}
 	}
-	return decision, problem.Invalid("/withdraw", "not_decided", "there is no such decision")
+	about := "and " + d.B + "; a merge of entities is a decision about their representative records"
+	switch d.Verdict {
+	case entity.VerdictAnchor:
+		about = "as the representative record"
+	case entity.VerdictValue:
+		about = "and attribute " + d.Attribute
+	}
+	return decision, problem.Invalid("/withdraw", "not_decided", "there is no decision about %.300s %.400s", d.A, about)
 }
 
 // record reads the record at an address. If deleted is set it may be a tombstone, so that decisions about a deleted
