@@ -289,7 +289,7 @@ func likeWord(a, b string) bool {
 	case len(a) < 3 || len(b) < 3:
 		return false
 	case len(a) == 3 || len(b) == 3:
-		return a[0] == b[0] && (slip(a, b) || added(a, b) || added(b, a))
+		return a[0] == b[0] && mistyped(a, b)
 	}
 	return slip(a, b) || similar(a, b) >= softSimilar
 }

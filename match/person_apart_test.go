@@ -10,14 +10,8 @@ import (
 )
 
 // manyPersons is a matcher of people of whom 3,000 are counted, with names that many of them have.
-func manyPersons(t *testing.T) *match.Matcher {
-	t.Helper()
-	var schema *match.Schema
-	for _, k := range match.Kinds() {
-		if k.Kind == "person" {
-			schema = k
-		}
-	}
+func manyPersons() *match.Matcher {
+	schema := match.Person()
 	return match.New(schema, match.TermsOf(schema, func(yield func(match.Attributes) bool) {
 		given := []string{"James", "Mary", "Linda", "Virginia", "Jason", "John", "Robert"}
 		family := []string{"Taylor", "Murray", "Perez", "Cook", "Ross", "Johnson", "Harris", "Ward"}
@@ -31,7 +25,7 @@ func manyPersons(t *testing.T) *match.Matcher {
 
 func TestPersons_OfManyAreTwo(t *testing.T) {
 	t.Parallel()
-	m := manyPersons(t)
+	m := manyPersons()
 	person := func(key, given, family, born, city, address, postcode string) *match.Record {
 		return m.Normalise("s", key, match.Attributes{"given_name": {given}, "family_name": {family}, "birth_date": {born}, "city": {city}, "address": {address}, "postcode": {postcode}})
 	}
@@ -83,7 +77,7 @@ func TestPersons_OfManyAreTwo(t *testing.T) {
 // A column that is called name is the other part of a person's name beside one with given names or family names.
 func TestPersons_NameBesideAPart(t *testing.T) {
 	t.Parallel()
-	m := manyPersons(t)
+	m := manyPersons()
 	whole := m.Normalise("s", "a", match.Attributes{"given_name": {"Jonas"}, "family_name": {"Weber"}, "birth_date": {"1980-02-29"}})
 	for _, a := range []match.Attributes{
 		{"given_name": {"Jonas"}, "name": {"Weber"}, "birth_date": {"1980-02-29"}},

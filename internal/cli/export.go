@@ -179,7 +179,7 @@ func (a *app) export(ctx context.Context, cl *client, o *exporting) error {
 // exported prints what an export consists of; beside a table on the standard output it goes to the standard error.
 func (a *app) exported(o *exporting, got *fetched) error {
 	if o.spreadsheet {
-		a.say("values that begin like a formula were prefixed with an apostrophe: open this file in a spreadsheet; locus ingest would keep the apostrophes")
+		a.say("values that begin like a formula were prefixed with an apostrophe: open this file in a spreadsheet; locus ingest keeps the apostrophes unless it has --spreadsheet")
 	}
 	if !a.json {
 		a.say("%s: %s, watermark %s", term.Escape(cmp.Or(o.out, "stdout")), counted(int64(got.rows), "row", "rows"), got.watermark)

@@ -83,11 +83,11 @@ func assignedField(f *decisions.Filter, all []decisions.ReviewPair) *filterField
 		chosen := value == f.Assigned || value == decisions.Open && f.Assigned == ""
 		field.Choices = append(field.Choices, choice{value, fmt.Sprintf("%s (%s)", text, count(int64(of(value)))), chosen})
 	}
-	add(decisions.Open, "to me or nobody")
+	add(decisions.Open, "to me or unassigned")
 	if f.Person != "" {
 		add(decisions.ToMe, "to me")
 	}
-	add(decisions.ToNone, "to nobody")
+	add(decisions.ToNone, "unassigned")
 	if _, word := map[string]bool{"": true, decisions.Open: true, decisions.ToMe: true, decisions.ToNone: true, decisions.ToAll: true}[f.Assigned]; !word {
 		counts[f.Assigned] += 0
 	}
