@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// Standby starts a replica of the server, with the same settings and a disk of the same size. It ends with the test.
+// Standby starts a replica of the server, with the same settings and a disk of the same size. A slot keeps the log that it
+// has not read yet: a synchronous standby that can never catch up would stop its primary. It ends with the test.
 func (s *Server) Standby(t testing.TB) *Server {
 	t.Helper()
 	program := need(t, "pg_basebackup")
@@ -19,7 +20,7 @@ func (s *Server) Standby(t testing.TB) *Server {
 	settings["wal_retrieve_retry_interval"] = "100ms" // it comes back soon after its primary
 	r, err := newServer(s.program, &Options{InMemory: true, Disk: s.disk, Settings: settings})
 	if err == nil {
-		err = run(program, "-D", r.data(), "-h", s.dir, "-U", "postgres", "-X", "stream", "-c", "fast", "-R")
+		err = run(program, "-D", r.data(), "-h", s.dir, "-U", "postgres", "-X", "stream", "-c", "fast", "-R", "-C", "-S", "standby")
 	}
 	r.begin(t, err)
 	return r
