@@ -21,8 +21,9 @@ var ErrClosed = problem.Class(problem.ErrClosed, "resolve: queue closed")
 // syncs of all cells, few enough to bound the wait. heldGroup is that of a resolver that only puts.
 const maxGroup, heldGroup = 8000, 64_000
 
-// Callers that wait for each batch come back together. The queue waits a little for those of the last batch, at most this
-// part of the time that it took, so that they do not split into two groups that wait for each other.
+// Callers that wait for each batch come back together. The queue waits a little for those of the last batch, and of the calls
+// that waited for its end, at most this part of the time that it took. So callers that are out of step, and would form two
+// groups that wait for each other, share the next batch.
 const (
 	gatherPart = 8
 	gatherMost = 50 * time.Millisecond
@@ -35,7 +36,7 @@ type Queue struct {
 	calls    chan *call
 	stop     chan struct{} // closed when no more calls are taken
 	done     chan struct{} // closed when the last call is answered
-	callers  int           // of the last group
+	callers  int           // of the last group, and of the calls that waited when it ended
 	took     time.Duration // how long the last group took
 }
 
@@ -260,7 +261,7 @@ func (q *Queue) serve(ctx context.Context, group []*call) {
 		return
 	}
 	begun := q.resolver.opts.Now()
-	defer func() { q.callers, q.took = len(group), q.resolver.opts.Now().Sub(begun) }()
+	defer func() { q.callers, q.took = len(group)+len(q.calls), q.resolver.opts.Now().Sub(begun) }()
 	ctx, batch := shared(ctx, group)
 	batch.Number("locus.operations", int64(len(ops)))
 	defer batch.End(nil)
