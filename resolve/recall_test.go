@@ -13,6 +13,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/storage"
 )
@@ -71,10 +72,7 @@ func TestP09_WhatAnotherProcessDecidedIsReadAgain(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 100))
 	cells := open(t, t.TempDir(), nil).cells
 	processes := []*installation{process(t, cells, "one", nil), process(t, cells, "other", nil)}
-	ops := slices.Concat(shuffled(r, world(1, 20)), shuffled(r, world(2, 20)), shuffled(r, world(3, 20)))
-	for i := range ops {
-		ops[i].Observed = time.Time{} // other contents of the same records
-	}
+	ops := slices.Concat(rewritten(r, 1, 2, 3)...)
 	for i, group := range groups(r, ops, 12) {
 		in := processes[i%2]
 		if err := in.Drain(t.Context()); err != nil {
@@ -84,4 +82,44 @@ func TestP09_WhatAnotherProcessDecidedIsReadAgain(t *testing.T) {
 		in.Leave(t.Context())
 	}
 	processes[0].check(t)
+}
+
+// rewritten returns other contents of the same records for each seed.
+func rewritten(r *rand.Rand, seeds ...uint64) (all [][]resolve.Op) {
+	for _, seed := range seeds {
+		ops := shuffled(r, world(seed, 20))
+		for i := range ops {
+			ops[i].Observed = time.Time{}
+		}
+		all = append(all, ops)
+	}
+	return all
+}
+
+// inGroups applies ops in several batches. The first one of a process is a repair, which remembers nothing.
+func (in *installation) inGroups(t *testing.T, r *rand.Rand, ops []resolve.Op) {
+	t.Helper()
+	for _, group := range groups(r, ops, 12) {
+		in.apply(t, group)
+	}
+}
+
+// A batch that is too large for what a process remembers ends what it remembered before.
+func TestP09_WhatALargeBatchDecidedIsReadAgain(t *testing.T) {
+	t.Parallel()
+	longtest.Slow(t)
+	r := rand.New(rand.NewPCG(2, 100))
+	in := open(t, t.TempDir(), nil)
+	ops := rewritten(r, 1, 2, 3)
+	for i := range 1000 {
+		name := []byte("Quq")
+		for n := i; n > 0; n /= 20 {
+			name = append(name, "bcdfghjklmnpqrstvwxz"[n%20], 'u')
+		}
+		ops[1] = append(ops[1], resolve.Op{Ref: entity.Ref{Source: "others", Key: fmt.Sprint(i)}, Attributes: entity.Attributes{"name": {string(name)}}})
+	}
+	in.inGroups(t, r, ops[0])
+	in.apply(t, ops[1])
+	in.inGroups(t, r, ops[2])
+	in.check(t)
 }
