@@ -126,10 +126,23 @@ func (p *TermFrequencies) addSeries(counts series) {
 			}
 		}
 	}
+	for a, found := range counts.apart() {
+		for _, g := range [...]gap{gapNear, gapFar} {
+			if h := seriesHash(a, g); found.has(g) && p.tokens[h] == 0 {
+				p.tokens[h] = seriesLeast
+			}
+		}
+	}
 }
 
 // Tells reports whether the table has found that an attribute tells things of one name apart: another value is another thing.
 func (p *TermFrequencies) Tells(a Attribute) bool { return p.tells(&a) != 0 }
+
+// Avoided reports whether all that the table has found of a variant is that few records of one name share its value. The shops that
+// list a thing once avoid each other, too.
+func (p *TermFrequencies) Avoided(a Attribute) bool {
+	return a.Role == RoleVariant && p.tells(&a) == 1<<gapNear
+}
 
 // tells returns the gaps at which values of an attribute are of different things.
 func (p *TermFrequencies) tells(a *Attribute) (g gaps) {

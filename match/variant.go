@@ -111,7 +111,7 @@ func abbreviates(short, long string) bool {
 func compareVariants(a, b *Record) level {
 	for _, x := range a.variants {
 		for _, y := range b.variants {
-			if x.attribute == y.attribute && a.matcher.told[x.attribute].has(gapFar) && vary(x.parts, y.parts) {
+			if x.attribute == y.attribute && a.matcher.told[x.attribute] != 0 && vary(x.parts, y.parts) {
 				return variantSeries
 			}
 		}

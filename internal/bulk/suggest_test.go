@@ -300,3 +300,21 @@ func TestSuggest_VariantsAreCompared(t *testing.T) {
 		t.Errorf("no kind compares the look: %v", d.Lost)
 	}
 }
+
+// A file without duplicates has each thing of a name once, by its size as by the shop that lists it. Only the name of the column tells
+// which it is.
+func TestSuggest_VariantsOfAFileWithoutDuplicates(t *testing.T) {
+	t.Parallel()
+	looks := []string{"plain", "striped", "checked", "dotted"}
+	var rows []string
+	for n := range 200 {
+		for i := range 3 {
+			rows = append(rows, fmt.Sprintf("Alba %c%c%c Dress|%s|%s|%d", 'a'+n%26, 'b'+n/26, 'c'+n%7, looks[(n+i)%4], looks[(n+i+1)%4], 3*n+i))
+		}
+	}
+	got, _ := suggested(t, "dress|finish|listing|price", rows...)
+	want := []string{"dress: dress name title", "finish: finish text variant tag", "listing: listing text tag", "price: price number"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}

@@ -10,7 +10,7 @@ import (
 )
 
 // longVariant is the mean length of values above which they are texts that are written in many ways.
-const longVariant = 20
+const longVariant = 24
 
 // vary makes columns of groups and of numbers compared if the rows show that things of one name differ in them: colours, sizes,
 // versions, seasons.
@@ -40,7 +40,7 @@ func (s *Suggester) vary(d *Draft, guesses []guess) {
 	terms := match.TermsOf(&tried, s.attributes(d))
 	for _, i := range varying {
 		a, _ := tried.Attribute(d.Columns[i].Attribute)
-		if !terms.Tells(a) {
+		if !terms.Tells(a) || terms.Avoided(a) && !s.columns[i].named(variantNames) {
 			continue
 		}
 		at := slices.IndexFunc(d.Schema.Attributes, func(of match.Attribute) bool { return of.Name == a.Name })
@@ -74,3 +74,12 @@ func (s *Suggester) attributes(d *Draft) iter.Seq[match.Attributes] {
 // sourceNames are names of columns that say where a row is from.
 var sourceNames = nameSet(`source sources shop store seller sellers merchant retailer supplier vendor site website domain portal provider feed file dataset database catalog catalogue
 	quelle shop handler verkaufer lieferant anbieter boutique magasin vendeur fournisseur tienda vendedor proveedor negozio venditore fornitore loja fornecedor winkel verkoper leverancier bron fuente fonte`)
+
+// variantNames are names of columns that say which of several things of one name a row is.
+var variantNames = nameSet(`variant variants version edition model size sizes dimension colour color colours colors shade finish flavour flavor scent platform console system format
+	binding medium pack packsize package packaging volume capacity memory storage ram dose dosage strength form trim engine fuel material level part number no issue round stage season
+	year day weekday date time slot session language lang class distance gender
+	variante ausfuhrung grosse farbe geschmack duft plattform einband packung packungsgrosse menge dosis dosierung starke sprache staffel teil band ausgabe runde nummer klasse
+	taille couleur coloris parfum gout plateforme reliure conditionnement langue saison tome numero manche classe
+	talla tamano color sabor plataforma formato encuadernacion idioma temporada ronda clase
+	taglia misura colore gusto piattaforma rilegatura lingua stagione tamanho cor idioma temporada maat kleur smaak taal seizoen deel uitvoering`)
