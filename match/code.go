@@ -37,11 +37,17 @@ const (
 
 // isCode reports whether a folded word is a model number. A small number with a word behind it is none: 2line, 10way.
 func isCode(w string) bool {
-	if len(w) < minCode || !hasDigit(w) || !ascii(w) {
+	if len(w) < minCode || !hasDigit(w) || !ascii(w) || isDimension(w) {
 		return false
 	}
 	n := len(number(w))
 	return (len(w) >= minDigits || n < len(w)) && !(0 < n && n <= 3 && len(w)-n >= 3 && !hasDigit(w[n:])) && !isMeasureWord(w)
+}
+
+// isDimension reports whether a word is two lengths or more, which many things have: 1920x1080, m8x100.
+func isDimension(w string) bool {
+	parts := strings.Split(strings.TrimPrefix(w, "m"), "x")
+	return len(parts) > 1 && !slices.ContainsFunc(parts, func(p string) bool { return !digits(p) })
 }
 
 // addCode adds a model number to a list.

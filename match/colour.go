@@ -20,7 +20,7 @@ white weiss weis blanc blanche blanco blanca bianco bianca branco branca wit bel
 grey gray grau gris grigio cinza grijs seryy
 silver silber argent plata argento prata zilver
 red rouge rojo roja rosso rossa vermelho vermelha rood krasnyy krasny
-blue blau bleu bleue azul blu blauw siniy
+blue navy blau bleu bleue azul blu blauw siniy
 green grun gruen vert verte verde groen zelenyy
 yellow gelb jaune amarillo amarilla giallo gialla amarelo geel zheltyy
 orange naranja arancione laranja oranje

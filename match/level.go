@@ -292,7 +292,7 @@ var table = [fieldCount][]grade{
 		{"all of the shorter list", 500},
 	},
 	fieldSize:    {{}, {"different", -900}, {"equal", 50}},
-	fieldColour:  {{}, {"different", -300}, {"equal", 50}},
+	fieldColour:  {{}, {"different", -500}, {"equal", 50}},
 	fieldBox:     {{}, {"of a firm, or of many names", -300}},
 	fieldVariant: {{}, {"another of one series", -3000}},
 }

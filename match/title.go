@@ -155,7 +155,7 @@ func compareTitleResiduals(a, b *title, l *alignment) level {
 		return titleNumbers
 	case x.number && y.number:
 		return titleNumbers
-	case x.rare && y.rare, x.any && y.any && l.weight == 0:
+	case x.rare && y.rare, x.any && y.any && (l.weight == 0 || replaced(a, b, usedA, usedB)):
 		return residualRare
 	case (x.number || y.number) && !firstVolume(a, b, usedA, usedB):
 		return titleNumber
@@ -176,6 +176,27 @@ func (t *title) met(used uint32, other *title) uint32 {
 		}
 	}
 	return used
+}
+
+// replaced reports whether all that differs in two titles is one word that stands for another: Intense and Sport.
+func replaced(a, b *title, usedA, usedB uint32) bool {
+	x, y := onlyKept(a.name.tokens, usedA), onlyKept(b.name.tokens, usedB)
+	return x != "" && y != "" && !hasDigit(x) && !hasDigit(y) && !volumeNames[x] && !volumeNames[y] &&
+		!likeWord(x, y) && !mistyped(x, y) && !abbreviates(x, y) && !abbreviates(y, x)
+}
+
+// onlyKept returns the word that residue describes, "" if there are several.
+func onlyKept(tokens []token, used uint32) (word string) {
+	for i := range tokens {
+		if !isKept(tokens, used, i) {
+			continue
+		}
+		if word != "" {
+			return ""
+		}
+		word = tokens[i].text
+	}
+	return word
 }
 
 // distinguishing returns the words of a record that distinguish things of one name: model numbers, numbers, and those of
