@@ -46,8 +46,15 @@ func isCode(w string) bool {
 
 // isDimension reports whether a word is two lengths or more, which many things have: 1920x1080, m8x100.
 func isDimension(w string) bool {
-	parts := strings.Split(strings.TrimPrefix(w, "m"), "x")
-	return len(parts) > 1 && !slices.ContainsFunc(parts, func(p string) bool { return !digits(p) })
+	w = strings.TrimPrefix(w, "m")
+	n := number(w)
+	for n != "" && len(n) < len(w) && w[len(n)] == 'x' {
+		w = w[len(n)+1:]
+		if n = number(w); n != "" && n == w {
+			return true
+		}
+	}
+	return false
 }
 
 // addCode adds a model number to a list.
