@@ -50,7 +50,7 @@ func (m meeting) seldom(most gap) bool {
 // steps are how far apart in the list of all values, as a share of it, those are that stand for two by chance.
 var steps = [...]float64{0.5, 0.29, 0.37, 0.43, 0.13}
 
-// meet counts the values of an attribute, which are sorted by title. The pairs of a title count as many as those of mostOfTitle records.
+// meet counts the values of an attribute, which recurring has sorted by title. The pairs of a title count as many as those of mostOfTitle records.
 func (s series) meet(a *Attribute, values []valued) (m meeting) {
 	var all []uint64 // of the titles that count
 	for len(values) > 0 {
@@ -77,7 +77,7 @@ func (s series) meet(a *Attribute, values []valued) (m meeting) {
 	for _, step := range steps {
 		by := int(step * float64(len(all)))
 		for i, x := range all {
-			m.chance[s.gap(a, x, all[(i+by)%len(all)])] += 1
+			m.chance[s.gap(a, x, all[(i+by)%len(all)])]++
 			tries++
 		}
 	}
