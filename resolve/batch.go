@@ -13,13 +13,12 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// Batch resolves a set of records from scratch, in memory: entities = f(live records, decisions, schema,
-// term-frequency table). The newest decision on a topic counts. Batch is the oracle of the tests: whatever the history of
-// puts, deletes, decisions and crashes, the Resolver must arrive at what Batch makes of the remaining
-// records. It is therefore independent of the Resolver and as simple as possible; it uses package match
-// only, without postings or a graph of edges. It returns the members of every entity, the anchor first,
-// ordered by the anchors' birth ids. It compares every pair that shares a blocking key, so the set must fit into
-// memory.
+// Batch resolves a set of records from scratch, in memory: entities = f(live records, decisions, schema, term-frequency
+// table). The newest decision on a topic counts. Batch is the oracle of the tests: whatever the history of puts,
+// deletes, decisions and crashes, the Resolver must produce the entities that Batch computes from the remaining
+// records. It is therefore independent of the Resolver and as simple as possible; it uses package match only, without
+// postings or a graph of edges. It returns the members of every entity, the anchor first, ordered by the anchors' birth
+// ids. It compares every pair that shares a blocking key, so the set must fit into memory.
 func Batch(m *match.Matcher, records []*entity.Record, decisions ...entity.Decision) [][]*entity.Record {
 	norms, nodes := make([]*match.Record, len(records)), make([]match.NodeKey, len(records))
 	for i, rec := range records {

@@ -60,7 +60,7 @@ func (r *Resolver) node(rec *entity.Record) *node {
 // and all other writes to these rows invalidate it.
 type cache struct {
 	nodes recent[*node]
-	// edges are those of records without decisions about them.
+	// edges of records that no decision is about
 	edges recent[edges]
 	// entities are by anchor and have no view.
 	entities recent[*entity.Entity]
@@ -76,7 +76,7 @@ func (c *cache) clear() {
 	c.forgetDecided()
 }
 
-// forgetDecided drops what was decided about records.
+// forgetDecided drops the cached decisions about records.
 func (c *cache) forgetDecided() {
 	c.edges.clear()
 	c.entities.clear()

@@ -32,8 +32,8 @@ func (r *Resolver) keyCells(key uint64) []cell.ID {
 	return ids
 }
 
-// asking is the way to read a cell: Resolver.read under the lease, Resolver.view for readers beside the
-// resolver.
+// asking reads from a cell: it is Resolver.read under the lease, and Resolver.view in readers that run concurrently
+// with the resolver.
 type asking func(ctx context.Context, id cell.ID, fn func(storage.Tx) error) error
 
 // fromHomes reads about records in their home cells concurrently, and passes each result to take, one at a

@@ -24,7 +24,7 @@ type Difference struct {
 	ID     string `json:"id"`
 	Stored string `json:"stored"`
 	Want   string `json:"want"`
-	// Advice tells the operator what to do about a row that cannot be derived from others.
+	// Advice tells the operator how to restore a row that cannot be derived from others.
 	Advice string `json:"advice,omitempty"`
 	// Repaired reports whether the row was repaired.
 	Repaired bool `json:"repaired,omitempty"`
@@ -56,7 +56,7 @@ type Checking struct {
 
 const (
 	checkPage  = 200 // rows compared at a time
-	checkTries = 20  // maximum looks at rows that keep changing
+	checkTries = 20  // maximum number of looks at a row that keeps changing
 	// checkRounds is the maximum number of rounds of a repair, and maxLeft the number of unrepaired
 	// differences kept for the last one.
 	checkRounds = 4

@@ -14,11 +14,11 @@ import (
 	"github.com/locus-db/locus/internal/delay"
 )
 
-// A check without repair takes neither the lock nor the lease and looks concurrently with writers. Every
-// unfinished write has a redo entry: it is written with the record and removed after all consequences. So a
-// difference caused by a write in progress is gone once the entries that existed at the time of the look
-// are gone. Another write may cause it again, so a row is certain to differ only if several looks find the
-// same difference, each after the entries of the previous look are gone.
+// A check without repair takes neither the lock nor the lease and reads while others write. Every unfinished write has
+// a redo entry: it is written with the record and removed after all consequences. So a difference caused by a write in
+// progress is gone once the entries that existed at the time of the look are gone. Another write may cause it again, so
+// a row is certain to differ only if several looks find the same difference, each after the entries of the previous
+// look are gone.
 
 const (
 	// sameLooks is the number of looks that must find the same difference.

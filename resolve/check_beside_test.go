@@ -131,7 +131,7 @@ func (u untoldTx) RowsAt(ctx context.Context, table string, keys [][]any) ([][]a
 	return u.Tx.RowsAt(ctx, table, keys)
 }
 
-// The server of a cell ends while what it has allocated is read.
+// The server of a cell stops while the totals of its allocations are read.
 func TestCheck_WithoutACellsTotal(t *testing.T) {
 	t.Parallel()
 	var on atomic.Bool

@@ -9,7 +9,7 @@ type carried struct {
 	// young and old cache the blocking keys that records are posted under, because a posting names only one of them. They are
 	// two halves, like those of cache.
 	young, old map[entity.PUID][]uint64
-	// unsearched are entities that are as they should be, which are yet to be searched for.
+	// unsearched are entities that equal the expected ones and have not been looked for in the search index.
 	unsearched []expected
 }
 

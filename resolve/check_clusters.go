@@ -160,7 +160,7 @@ func (v *checks) compareEntities(ctx context.Context, should []expected) error {
 		if errors.Is(err, cell.ErrUnavailable) || ctx.Err() != nil {
 			return err
 		}
-		if len(should) > 1 { // one of them cannot be read
+		if len(should) > 1 { // one of the members cannot be read
 			for i := range should {
 				if err := v.compareEntities(ctx, should[i:i+1]); err != nil {
 					return err

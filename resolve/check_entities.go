@@ -11,8 +11,8 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// lookEntities finds entities whose anchor is missing or a member of another entity. The others are
-// compared by lookClusters.
+// lookEntities finds entities whose anchor is missing or belongs to another entity. All other entities are compared by
+// lookClusters.
 func (v *checks) lookEntities(ctx context.Context, rows [][]any) error {
 	puids := make([]entity.PUID, len(rows))
 	for i, row := range rows {

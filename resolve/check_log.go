@@ -21,7 +21,7 @@ import (
 // logPage is the number of changes read at a time.
 const logPage = 1000
 
-// logs is the state of the entities according to a log, as far as it was read.
+// logs holds the entities as a log describes them up to where it has been read.
 type logs struct {
 	after changelog.Seq
 	// open are entities that differed from their last change when it was read; a later change may follow.
@@ -74,7 +74,7 @@ func (c *checker) readLog(ctx context.Context, id cell.ID, ask asking, l *logs) 
 		switch {
 		case errors.Is(err, cell.ErrUnavailable):
 			return err
-		case err != nil && limit > 1 && ctx.Err() == nil: // one of them cannot be read
+		case err != nil && limit > 1 && ctx.Err() == nil: // one of the entities cannot be read
 			limit = 1
 			continue
 		case err != nil:

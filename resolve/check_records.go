@@ -90,7 +90,7 @@ func refOf(row []any) string { return fmt.Sprintf("%v:%v", row[1], row[2]) }
 
 func rowOf(n *node) []any { return []any{int64(n.PUID)} }
 
-// wrongKey notes a record whose key is missing or names another record.
+// wrongKey reports a record whose key is missing or names another record.
 func (v *checks) wrongKey(ctx context.Context, n *node, k cell.Key, leads entity.PUID) error {
 	stored := "no row"
 	if leads != cell.Nothing {
@@ -135,7 +135,8 @@ func (v *checks) lookBorn(ctx context.Context, live []*node) error {
 	return nil
 }
 
-// lookLeft compares deleted records with their births, which lead on to the rest of their entities. Those of erased records are not known.
+// lookLeft compares deleted records with their births, which lead on to the rest of their entities. The entities of
+// erased records are unknown and not compared.
 func (v *checks) lookLeft(ctx context.Context, rows [][]any) error {
 	var deleted []*node
 	for _, row := range rows {
@@ -175,7 +176,7 @@ func (v *checks) births(ctx context.Context, nodes []*node) (births []*entity.Bi
 	return births, err
 }
 
-// bornTo says whose birth is stored.
+// bornTo names the record whose birth is stored.
 func bornTo(birth *entity.Birth) string {
 	if birth == nil {
 		return "no row"

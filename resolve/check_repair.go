@@ -116,5 +116,5 @@ func compareEntries(a, b derived.Redo) int {
 	return len(b.LostKeys) - len(a.LostKeys) // the entry with the most lost blocking keys first
 }
 
-// gone returns the node of a missing record: what is left of it is removed as if it had been deleted.
+// gone returns a node for a missing record. Its remaining rows are removed as if the record had been deleted.
 func gone(p entity.PUID) *node { return &node{Record: &entity.Record{PUID: p, Anchor: p}} }

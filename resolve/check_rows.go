@@ -41,7 +41,7 @@ func (v *checks) lives(p entity.PUID) bool {
 	return v.unread[p] != nil || n != nil && n.norm != nil
 }
 
-// state describes what is known of a record.
+// state describes what is stored about a record.
 func (v *checks) state(p entity.PUID) string {
 	switch n := v.nodes[p]; {
 	case v.unread[p] != nil:

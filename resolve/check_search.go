@@ -11,8 +11,8 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// mostUnsearched is how many entities are searched for at once. Each has a few words that thousands of others have, and their
-// lists are read once.
+// mostUnsearched is the maximum number of entities that are searched for at once. The posting lists of frequent words,
+// which thousands of entities share, are then read once for all of them.
 const mostUnsearched = 10_000
 
 // search finds entities that searches by their words and terms do not return. A first look leaves them to searchCarried.
@@ -57,7 +57,8 @@ func (v *checks) search(ctx context.Context, entities []expected) error {
 	return nil
 }
 
-// reindex writes an entity again. It is removed first, because one with the same words would leave the index as it is.
+// reindex writes an entity again. It removes the entity first, because writing one with the same words would leave the
+// index unchanged.
 func (v *checks) reindex(e expected) repairWrite {
 	return repairWrite{v.id, func(ctx context.Context, tx storage.Tx) error {
 		if err := tx.DeleteEntities(ctx, []entity.PUID{e.PUID}); err != nil {

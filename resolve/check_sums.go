@@ -125,9 +125,9 @@ func (c *checker) mendPostings(ctx context.Context, id cell.ID) error {
 	return c.write(ctx, id, func(tx storage.Tx) error { return tx.MergePostings(ctx, true) })
 }
 
-// gaps finds missing changes: after the last change of the previous page or the trimmed ones, within a
-// page, and up to the last one that the cell has counted. It returns the last change of the page. Counts
-// and rows are of one snapshot.
+// gaps finds missing changes: after the last change of the previous page or the trimmed ones, within a page, and up to
+// the last one that the cell has counted. It returns the last change of the page. Counts and rows are read in one
+// snapshot.
 func (c *checker) gaps(ctx context.Context, tx storage.Tx, id cell.ID, last int64, rows [][]any) (int64, error) {
 	bounds, err := tx.Bounds(ctx)
 	if err != nil {

@@ -78,7 +78,7 @@ func change(table string, key int, ok func([]any) bool, alter func(row []any)) f
 	}
 }
 
-// keyOfLive damages the key of a live record; that of a deleted record is known from the key alone.
+// keyOfLive damages the key of a live record. The record of a deleted key could not be found without it.
 func keyOfLive(alter func(row []any)) func(context.Context, storage.Tx, *rand.Rand) error {
 	return func(ctx context.Context, tx storage.Tx, r *rand.Rand) error {
 		live, err := some(ctx, tx, "record", r, liveRow)
@@ -178,7 +178,7 @@ func (in *installation) hurt(t *testing.T, d damage, r *rand.Rand) cell.ID {
 	return cell.ID{}
 }
 
-// live gives an installation a history of puts, deletions and decisions.
+// live applies a history of puts, deletions and decisions to an installation.
 func live(t *testing.T, in *installation, seed uint64) {
 	t.Helper()
 	ops := world(seed, longtest.Sample(14, 14, 20, 20))
@@ -202,7 +202,7 @@ func live(t *testing.T, in *installation, seed uint64) {
 	}
 }
 
-// In the gate all damages are done to copies of one history, in a long run each to a history of its own.
+// The short run damages copies of one history. The long run gives each damage a history of its own.
 func TestP09_CheckFindsAndRepairsEachDamage(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -308,7 +308,7 @@ func TestP09_CheckIsQuietWhileOthersWrite(t *testing.T) {
 	}
 }
 
-// A row of packed postings that is damaged or gone is named, and a repair posts again what was in it.
+// A damaged or missing row of packed postings is reported, and a repair posts its records again.
 func TestP09_ACheckMendsPostings(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

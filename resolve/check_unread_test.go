@@ -52,7 +52,7 @@ func TestP09_ACheckSaysWhatItCouldNotRead(t *testing.T) {
 	for i := 0; i < len(ops); i += 4 { // their ids redirect to others
 		in.apply(t, []resolve.Op{{Ref: ops[i].Ref, Delete: true}})
 	}
-	if err := process(t, in.cells, "", nil).Drain(t.Context()); err != nil { // a check waits for what is left undone
+	if err := process(t, in.cells, "", nil).Drain(t.Context()); err != nil { // a check would wait for unfinished work
 		t.Fatal(err)
 	}
 	random := rand.New(rand.NewPCG(5, 2))

@@ -22,9 +22,9 @@ const (
 	postingsPage = 2000
 )
 
-// Compact makes generation to the oldest one that is read for keys and blocking keys: it copies the postings of
-// older cells into those of the current generation, then the keys (cell.Compact). Records, edges and
-// entities stay where they are. Compact can be interrupted and repeated at any point.
+// Compact makes generation the oldest one in which keys and blocking keys are looked up: it copies the postings of
+// older cells into those of the current generation, then the keys (cell.Compact). Records, edges and entities stay
+// where they are. Compact can be interrupted and repeated at any point.
 func (r *Resolver) Compact(ctx context.Context, cells *storage.Cells, to int, progress func(cell.Progress)) error {
 	if progress == nil {
 		progress = func(cell.Progress) {}
@@ -74,8 +74,8 @@ func (r *Resolver) compactCell(ctx context.Context, id cell.ID, copied func(int)
 	}
 }
 
-// compactPage copies the postings of a page and then deletes them. In between they are in both cells, which
-// readers tolerate. After the last page nothing is left of them.
+// compactPage copies the postings of a page and then deletes them. In between they are in both cells, which readers
+// tolerate. After the last page the old cell has none.
 func (r *Resolver) compactPage(ctx context.Context, id cell.ID, after []any) (rows [][]any, err error) {
 	r.mu.Lock()
 	defer r.unlock()

@@ -86,9 +86,9 @@ func (b *batch) edgesOf(n *node, candidates []entity.PUID, m *candidateSet) edge
 	return found
 }
 
-// findCandidates reports whether two records share a blocking key that is no stop key or, if their content is identical,
-// whether one of them is the leader of that content. The records decide and not the postings, because a
-// posting may be outdated. Records of different kinds never match.
+// findCandidates reports whether two records share a blocking key that is no stop key or, if their content is
+// identical, whether one of them is the leader of that content. It looks at the records and not at the postings,
+// because a posting may be outdated. Records of different kinds never match.
 func (b *batch) findCandidates(n, c *node, m *candidateSet) bool {
 	if c == nil || c.norm == nil || c.kind != n.kind {
 		return false

@@ -14,8 +14,8 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// row invents records that each share a phone number with the next one and nothing with the others. The
-// first two match weakly, the others strongly.
+// row returns records of which each shares a phone number with the next one and nothing with the others. The first two
+// match weakly, the others strongly.
 func row(t *testing.T, n int) []resolve.Op {
 	ops := make([]resolve.Op, n)
 	for i := range ops {

@@ -111,9 +111,9 @@ func (d due) Err() error {
 	}
 }
 
-// TestP12_DeadlineOfAWrite holds one cell during a batch. At its deadline the caller learns which records
-// are durable: those of other cells. A caller that waited behind it learns that nothing was done, and
-// nothing is. Begun work is finished afterwards.
+// TestP12_DeadlineOfAWrite holds one cell during a batch. At its deadline the caller learns which records are durable:
+// those of other cells. A caller that was queued behind it gets an error, and its records are not written. Work that
+// has begun is finished afterwards.
 func TestP12_DeadlineOfAWrite(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -209,7 +209,7 @@ func TestP12_DeadlineOfADecision(t *testing.T) {
 	if err != nil || results[0].Err != nil || results[1].Err != nil {
 		t.Fatalf("%+v, %v", results, err)
 	}
-	if err := in.Drain(t.Context()); err != nil { // otherwise the idle queue may be what waits for the cell
+	if err := in.Drain(t.Context()); err != nil { // otherwise the idle queue itself may be waiting for the cell
 		t.Fatal(err)
 	}
 	waiting, letGo := g.hold()

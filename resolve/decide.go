@@ -141,7 +141,7 @@ func (b *batch) decidable(ctx context.Context, d entity.Decision) (cell.ID, erro
 	return b.home(lower(d).A)
 }
 
-// enter makes decisions durable and returns their redo entries.
+// enter stores decisions durably and returns their redo entries.
 func (b *batch) enter(ctx context.Context, groups map[cell.ID][]int, answers []Decided) (entries []derived.Redo) {
 	var mu sync.Mutex
 	_ = eachCell(groups, func(id cell.ID, group []int) error {

@@ -45,7 +45,7 @@ func TestP09_ACrashWhilePeopleDecide(t *testing.T) {
 		for i := range len(ops) / 2 { // joined by decisions alone
 			first = append(first, ruling{verdict: entity.VerdictSame, a: ops[i].Ref, b: ops[len(ops)-1-i].Ref})
 		}
-		for i := range first { // and most of it withdrawn
+		for i := range first { // and most decisions are withdrawn
 			if i%4 > 0 {
 				second = append(second, first[i])
 				second[len(second)-1].withdrawn = true

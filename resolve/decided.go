@@ -40,8 +40,8 @@ func (b *batch) readAround(ctx context.Context, stored map[entity.PUID]edges, pu
 	return b.load(ctx, b.nodes, unique(partners))
 }
 
-// keepAround adds to stored and decided what look returns about the records that are not in stored yet. It
-// returns the records that pair decisions name.
+// keepAround reads, with look, the edges and decisions of the records that are not in stored yet, and adds them to
+// stored and decided. It returns the records that pair decisions name.
 func (b *batch) keepAround(stored map[entity.PUID]edges, puids []entity.PUID,
 	look func(missing []entity.PUID) (map[entity.PUID]around, error),
 ) (partners []entity.PUID, err error) {
@@ -171,9 +171,9 @@ func (g *graph) node(p entity.PUID, now bool) *node {
 	}
 }
 
-// edgesAt calls fn for every edge that a record has now, or had before, with the time of the decision about
-// the pair, 0 if there is none. A decision replaces the result of a comparison, except for edges between
-// identical records, which connect others.
+// edgesAt calls fn for every edge that a record has now, or had before, with the time of the decision about the pair, 0
+// if there is none. A decision replaces the result of a comparison, except for edges between identical records, because
+// a follower is connected to other records through its leader.
 func (g *graph) edgesAt(p entity.PUID, now bool, fn func(e derived.Edge, decided int64)) {
 	decisions := g.decided[p]
 	if len(decisions) == 0 {

@@ -199,7 +199,7 @@ func TestP09_DecisionsInAnyOrder(t *testing.T) {
 	}
 }
 
-// shuffle puts records in any order, in batches of any size, and decides as soon as the records exist.
+// shuffle puts records in any order and in batches of any size, and makes each decision as soon as its records exist.
 func (in *installation) shuffle(t *testing.T, r *rand.Rand, ops []resolve.Op, made []ruling) {
 	t.Helper()
 	there := map[entity.Ref]bool{{}: true}

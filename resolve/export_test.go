@@ -7,7 +7,8 @@ func (r *Resolver) LoadIn(page, rows, nodes, pairs int) {
 	r.loads = loadSizes{page, rows, nodes, pairs, 11, 40, 50}
 }
 
-// LoadPartly makes loads work on the records that waiting ones meet, however many these are, or on all.
+// LoadPartly makes each load either process only the new records and those that share keys with them, whatever their
+// share, or process all records.
 func (r *Resolver) LoadPartly(partly bool) {
 	if r.loads.whole = 0; partly {
 		r.loads.whole = 1000

@@ -16,7 +16,7 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// consumer knows an installation only from its logs.
+// consumer is a reader that sees only the logs of an installation.
 type consumer struct {
 	members map[locality.ID][]changelog.Version
 	into    map[locality.ID]locality.ID
@@ -59,7 +59,7 @@ func (c *consumer) take(t testing.TB, ch changelog.Change) {
 	}
 }
 
-// same fails unless the consumer knows the members, versions and order of every stored entity.
+// same fails unless the consumer has the members, versions and order of every stored entity.
 func (c *consumer) same(t testing.TB, in *installation) {
 	t.Helper()
 	got, want := map[locality.ID]string{}, map[locality.ID]string{}
@@ -91,8 +91,7 @@ func (c *consumer) same(t testing.TB, in *installation) {
 	}
 }
 
-// A reader of all logs from the beginning knows the members of every entity, in order, and the cause of
-// each change.
+// A reader of all logs from the beginning can list the members of every entity, in order, and the cause of each change.
 func TestP09_TheLogsTellEveryMembership(t *testing.T) {
 	t.Parallel()
 	for seed := range seeds(1) {

@@ -10,7 +10,7 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// target is the cell where an op is done, and its record; puid is 0 while the key has none.
+// target is the cell that performs an op, and its record; puid is 0 while the key has none.
 type target struct {
 	key  cell.Key
 	cell cell.ID
@@ -19,8 +19,8 @@ type target struct {
 	sure bool
 }
 
-// find looks up in the directory of keys where each op is done. It refuses ops whose cells do not answer,
-// and deletions of keys that were never put.
+// find looks up in the directory of keys which cell performs each op. It refuses ops whose cells do not answer, and
+// deletions of keys that were never put.
 func (b *batch) find(ctx context.Context, todo []int) (map[int]target, error) {
 	targets := make(map[int]target, len(todo))
 	var puts, deletes []int

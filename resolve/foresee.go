@@ -9,8 +9,8 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// What the probes of a call will need is read for all of them in a few rounds, before they run. That saves waiting and
-// never changes a result: a probe reads itself what is missing, and does not look at what it does not need.
+// The rows that the probes of a call will need are read for all probes in a few rounds before they run. That saves
+// waiting and never changes a result: a probe reads missing rows itself, and ignores rows that it does not need.
 
 // foreseeCandidates normalises the probes and reads the records that they will be compared with.
 func (p *peek) foreseeCandidates(ctx context.Context, probes []*hypothesis) {
@@ -28,7 +28,7 @@ func (p *peek) foreseeCandidates(ctx context.Context, probes []*hypothesis) {
 				continue
 			}
 			for _, f := range n.BlockingKeys() {
-				most := 2 // of identical records, whether there are others matters
+				most := 2 // for identical records it only matters whether there are others
 				if !match.IsEqual(f.Hash) {
 					most = match.BlockLimit(f.Hash) + 2 // the probe may gain or lose the key
 				}
@@ -50,7 +50,7 @@ func (p *peek) foreseeCandidates(ctx context.Context, probes []*hypothesis) {
 	p.fill(ctx)
 }
 
-// normOf returns the normalised form of a record that was read, nil if there is none.
+// normOf returns the normalised form of a record that has been read, or nil.
 func (p *peek) normOf(q entity.PUID) *match.Record {
 	if n := p.nodes.known[q]; n != nil {
 		return n.norm
@@ -66,8 +66,8 @@ func (h *hypothesis) normalise() {
 	}
 }
 
-// foreseeEntities reads the entities that will be listed, and what a put looks at around the edges it would make: the
-// entities on their other sides, and the edges between the records of these.
+// foreseeEntities reads the entities that will be listed, and the surroundings that a put would read: the entities on
+// the other side of its new edges, and the edges between their records.
 func (p *peek) foreseeEntities(ctx context.Context, probes []*hypothesis) {
 	var joined []entity.PUID // anchors
 	for _, h := range probes {

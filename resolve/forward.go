@@ -13,15 +13,16 @@ import (
 	"github.com/locus-db/locus/lease"
 )
 
-// A process without the lease sends the writes of its callers to the process that holds it, and returns the results of that
-// process. This costs one round trip between the two processes; putting the records, asking and waiting (see elsewhere)
-// costs several to the databases. The holder also gets the writes of all processes in time to share a batch among them.
+// A process without the lease sends the writes of its callers to the process that holds it, and returns the results of
+// that process. This costs one round trip between the two processes; putting the records, requesting their resolution
+// and waiting (see elsewhere) costs several to the databases. The holder also gets the writes of all processes in time
+// to share a batch among them.
 //
 // Forwarding is only a short cut: if the holder cannot be reached, or no longer holds the lease, the process writes by
 // itself, and repeats writes of unknown outcome once the holder is gone. A forwarded call is never forwarded again.
 
-// ErrNotHolder means that a process does not take writes for others: it does not hold the lease, or is not reached.
-// Nothing was applied.
+// ErrNotHolder means that a process does not accept writes for others because it does not hold the lease, or that it
+// cannot be reached. Nothing was applied.
 var ErrNotHolder = problem.Class(problem.ErrUnavailable, "resolve: the process does not hold the lease")
 
 // Peers connects the processes that share cells.
@@ -34,8 +35,8 @@ type Peers interface {
 	Forward(ctx context.Context, address string, ops []Op) ([]Result, error)
 }
 
-// forward sends ops to the process that holds the lease, and returns the results that it gets. Without results this process
-// must apply the ops itself. Then unknown, if not nil, says why they may have been applied.
+// forward sends ops to the process that holds the lease, and returns the results that it gets. If results is nil, this
+// process must apply the ops itself; a non-nil unknown is the reason why they may have been applied already.
 func (q *Queue) forward(ctx context.Context, ops []Op) (results []Result, unknown error) {
 	holder, known := q.resolver.holder()
 	if !known {
@@ -74,8 +75,8 @@ func unknownResults(ops []Op, err error) []Result {
 	return results
 }
 
-// holder returns the lease of another process that can be reached. It reports false if this process holds it, or none is
-// known to.
+// holder returns the lease if another process holds it and can be reached. It returns false if this process holds it or
+// no holder is known.
 func (r *Resolver) holder() (lease.Lease, bool) {
 	if r.lease == nil || r.opts.Peers == nil {
 		return lease.Lease{}, false
@@ -112,8 +113,8 @@ func (r *Resolver) whileNotReplaced(ctx context.Context, holder lease.Lease) (co
 	return ctx, func() { cancel(nil) }
 }
 
-// Take is Do for the ops of another process. The error wraps ErrNotHolder if this process does not hold the lease, or cannot
-// be sure of that: the caller of one that was stopped may have put other content since.
+// Take is Do for the ops of another process. The error wraps ErrNotHolder if this process does not hold the lease or
+// cannot be sure that it does. A process that was paused is not sure: its caller may have put newer content since.
 func (q *Queue) Take(ctx context.Context, ops []Op) ([]Result, error) {
 	if q.resolver.lease == nil || !q.resolver.lease.Valid() {
 		return nil, ErrNotHolder

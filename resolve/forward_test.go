@@ -85,7 +85,7 @@ func TestP09_ForwardedWritesMakeTheSameEntities(t *testing.T) {
 		cells := open(t, t.TempDir(), nil).cells
 		n := &network{lossy: true, rand: rand.New(rand.NewPCG(seed, 17))}
 		var wg sync.WaitGroup
-		parts := groups(r, ops, 10) // each process writes its own
+		parts := groups(r, ops, 10) // each process writes its own ops
 		var all []*installation
 		var queues []*resolve.Queue
 		for p := range 3 {
@@ -166,8 +166,8 @@ func TestP09_ASilentHolderIsNotWaitedFor(t *testing.T) {
 	}
 }
 
-// A process that was stopped, and continues, takes nothing from others before it has renewed its lease: its callers have gone
-// on, and may have put other content since.
+// A process that was paused accepts no ops from others until it has renewed its lease: its callers have continued
+// without it and may have put newer content.
 func TestP09_AProcessThatWasStoppedTakesNothing(t *testing.T) {
 	t.Parallel()
 	var clock atomic.Int64
@@ -207,7 +207,7 @@ func (m mute) Forward(ctx context.Context, _ string, _ []resolve.Op) ([]resolve.
 	return nil, cell.ErrCommitUnknown
 }
 
-// A process takes writes from others only while it holds the lease, so that no call is handed on for ever.
+// A process accepts writes from others only while it holds the lease, so a call cannot be forwarded in circles.
 func TestQueue_TakesNothingWithoutTheLease(t *testing.T) {
 	t.Parallel()
 	n := &network{}

@@ -17,14 +17,13 @@ import (
 // becomes its own entity, except for must-links and identical records.
 const MaxLinked = match.MaxLinked
 
-// graph is the graph of edges around a batch, before and after it. It is read lazily, as far as the walk
-// goes.
+// graph is the graph of edges around a batch, before and after it. The walk reads it lazily.
 type graph struct {
 	stored map[entity.PUID]edges // rows of the store, from before the batch
 	now    map[entity.PUID]edges // of written records
 	toward map[entity.PUID]edges // edges from unwritten records to written ones
 	writes map[entity.PUID]*write
-	// decided holds the decisions about the records that were read, and nodes these records.
+	// decided holds the decisions about the records that were read; nodes holds the records.
 	decided map[entity.PUID][]entity.Decision
 	nodes   map[entity.PUID]*node
 

@@ -11,8 +11,8 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// A crash left edges on one side only: from 2 to 1 and to 3, and from 4 to 3. All four are one component, wherever the walk
-// begins, and no record is in two.
+// A crash left edges on one side only: from 2 to 1 and to 3, and from 4 to 3. All four records are one component,
+// wherever the walk begins, and no record is in two components.
 func TestGraph_ComponentsOfHalfWrittenEdges(t *testing.T) {
 	t.Parallel()
 	edge := func(a, b entity.PUID) edges { return edges{{A: a, B: b, Weight: match.Threshold}} }

@@ -20,22 +20,22 @@ type hypothesis struct {
 	*batch
 	*Probe
 	target target
-	kind   *Kind         // nil if there is none of that name
+	kind   *Kind         // nil if there is no kind of that name
 	norm   *match.Record // the probe under that kind
 	result *Probed
 
 	w      *write
 	stores bool // a put would write w
 	met    *candidateSet
-	// alone reports whether the batch has no record but that of the probe, which leads those with its content. Then a put
-	// compares it with the same records, and edges are those that it would store.
+	// alone reports whether the probe's record is the only one in the batch and leads the records with its content.
+	// Then a put compares the same records, and edges is exactly the set it would store.
 	alone bool
 	edges edges
-	pairs []pair // the best of each entity, once the probe was compared
+	pairs []pair // the best pair of each entity, once the probe was compared
 }
 
-// meet finds the records to compare the probe with. It compares them, unless a put has to be predicted first that
-// compares others.
+// meet finds the records to compare the probe with and compares them, unless the prediction of a put, which compares
+// different records, has to be made first.
 func (h *hypothesis) meet(ctx context.Context, opts Matching) (err error) {
 	if err = h.assume(ctx); err != nil {
 		return err
@@ -75,7 +75,7 @@ func (h *hypothesis) assume(ctx context.Context) error {
 		}
 	}
 	old := stored[t.puid]
-	if old == nil { // a new key, or one whose record was lost with its cell
+	if old == nil { // a new key, or a key whose record was lost with its cell
 		_, hi := h.opts.Cells.Map().PuidRange(t.cell)
 		t.puid = entity.PUID(hi)
 		old = &node{}
@@ -155,8 +155,8 @@ func (h *hypothesis) decide(ctx context.Context) (*plan, error) {
 	return h.decideEdges(ctx, map[entity.PUID]edges{h.w.puid: h.edges}, out)
 }
 
-// compare compares the probe with all records that share a blocking key with it and with those of Also, and keeps the best
-// pair of each entity.
+// compare compares the probe with all records that share a blocking key with it and with the records of Also, and keeps
+// the best pair of each entity.
 func (h *hypothesis) compare(ctx context.Context, opts Matching) error {
 	n, m := h.w.new, h.met
 	candidates, err := h.comparable(ctx)
@@ -225,8 +225,8 @@ func (h *hypothesis) near(ctx context.Context, opts Matching) error {
 	return nil
 }
 
-// comparable returns the records that share a blocking key with the probe which is not a stop key. A put does
-// not compare a follower with them, because its leader was; the probe is compared with all.
+// comparable returns the records that share a blocking key with the probe, without stop keys. A put does not compare a
+// follower with them, because it compares the leader; the probe is always compared.
 func (h *hypothesis) comparable(ctx context.Context) ([]entity.PUID, error) {
 	n, m, result := h.w.new, h.met, h.result
 	var found []entity.PUID

@@ -53,7 +53,7 @@ func (n *node) equal() uint64 {
 // become or cease to be leaders.
 func (b *batch) lead(ctx context.Context) error {
 	says := map[uint64][]entity.PUID{} // records of the batch that have the content now
-	ceased := map[uint64]int{}         // number of records of the batch that no longer have it
+	ceased := map[uint64]int{}         // how many records of the batch no longer have the content
 	limits := map[uint64]int{}
 	for p, w := range b.writes {
 		is := w.new.equal()

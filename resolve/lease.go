@@ -18,8 +18,8 @@ const (
 	leaseName = "resolve"
 	// leaseTTL is the lifetime of the lease without renewal.
 	leaseTTL = 5 * time.Second
-	// leasePatience is how long a batch waits for the lease before its records stay pending: long enough to
-	// take it over from a process that is gone.
+	// leasePatience is how long a batch waits for the lease before its records stay pending: long enough to take it
+	// over from a process that has crashed.
 	leasePatience = leaseTTL + time.Second
 	// leasePoll is the initial interval between looks at the lease, leasePollMost the longest.
 	leasePoll     = 4 * time.Millisecond
@@ -27,7 +27,7 @@ const (
 	// leaseTurn is how long a busy process keeps the lease although another one wants it: a takeover costs
 	// as much as a batch.
 	leaseTurn = 150 * time.Millisecond
-	// leaseStuck is how long a process renews the lease while none of its statements ends.
+	// leaseStuck is how long a process keeps renewing the lease while none of its statements completes.
 	leaseStuck = time.Minute
 )
 
@@ -105,9 +105,9 @@ func pause(ctx context.Context, d time.Duration, over <-chan time.Time) error {
 	}
 }
 
-// begin prepares for work under the lease. If another process had it since, the redo sets must be processed and cached
-// records are dropped. If this process released it and no other has had it since, the caches stay valid: other processes
-// request the resolution of records that they put in between.
+// begin prepares for work under the lease. If another process has held it since, the redo sets must be processed and
+// cached records are dropped. If this process released it and no other has had it since, the caches stay valid: other
+// processes request the resolution of records that they put in between.
 func (r *Resolver) begin(ctx context.Context) error {
 	l, held := r.lease.Held()
 	if !held {
@@ -172,7 +172,7 @@ func (r *Resolver) renewInBackground(ctx context.Context) {
 	}()
 }
 
-// moves notes that a statement of the work has ended.
+// moves notes that a statement under the lease has completed.
 func (r *Resolver) moves() {
 	if r.lease != nil {
 		r.moved.Store(int64(r.opts.Now().Sub(r.born)))

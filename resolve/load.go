@@ -20,9 +20,9 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// A load resolves many records at once. While it is held (Options.Hold), the resolver only puts: each record is durable with
-// its redo entry. Load then computes the entities of all records, or of those that the new ones meet (see partial), and writes
-// each table in the order of its keys, several cells at a time:
+// A load resolves many records at once. While it is held (Options.Hold), the resolver only puts: each record is durable
+// with its redo entry. Load then computes the entities of all records, or of the new ones and those that share keys
+// with them (see partial), and writes each table in the order of its keys, several cells at a time:
 //
 //	redo sets, records ─► postings, sorted in files ─► leaders, stop keys, names
 //	          │             │ written in order            │
@@ -31,13 +31,13 @@ import (
 //	                                                                 │          │
 //	              redo sets are cleared ◄── anchors ◄── entities, changes ◄── edges are written
 //
-// The redo entries go last, so a load that is killed is finished by loading again, or by the ordinary repair.
+// The redo entries go last, so the work of a killed load is finished by loading again, or by the ordinary repair.
 
 // ErrLoad means that the records cannot be resolved at once: a decision about some is not processed yet, or the cells or
 // kinds are being changed.
 var ErrLoad = problem.Class(problem.ErrConflict, "resolve: the records cannot be resolved at once")
 
-// loadSizes bound what a load does at a time.
+// loadSizes limits how much a load processes at a time.
 type loadSizes struct {
 	page  int // records that are read, or whose entities are written in a transaction
 	rows  int // other rows that are written in a transaction
@@ -45,76 +45,82 @@ type loadSizes struct {
 	pairs int // pairs in memory
 	part  int // records whose edges are in memory
 	chunk int // bytes of each bucket in memory
-	whole int // percent of the records that have to wait for all to be loaded, and not only those that they meet
+	// if this percentage of the records is unresolved, a load processes all records, and not only those that the
+	// unresolved ones share keys with
+	whole int
 }
 
 func usualLoad() loadSizes {
 	return loadSizes{page: 10_000, rows: 20_000, nodes: 50_000, pairs: 4 << 20, part: 128 << 10, chunk: 32 << 10, whole: 50}
 }
 
-// LoadStep is a step of a load, in the order in which they are done.
+// LoadStep is a step of a load. The constants are in the order of execution.
 type LoadStep string
 
 // The steps of a load.
 const (
 	LoadRead    LoadStep = "read"    // records are read and normalised
 	LoadPost    LoadStep = "post"    // postings are written
-	LoadCompare LoadStep = "compare" // records are compared with those that share a key
+	LoadCompare LoadStep = "compare" // compares records that share a key
 	LoadLink    LoadStep = "link"    // edges are written
 	LoadWrite   LoadStep = "write"   // entities are written
 	LoadAssign  LoadStep = "assign"  // records are assigned to entities
 	LoadClear   LoadStep = "clear"   // redo entries are removed
 )
 
-// LoadProgress is how far a step of a load is, in what its step reads or writes; in records for LoadWrite.
+// LoadProgress reports how far a step of a load is, in the units that the step reads or writes; LoadWrite counts
+// records.
 type LoadProgress struct {
 	Step     LoadStep
 	Done, Of int
 }
 
-// loader is a load. Records have numbers in the order of their puids. It takes about 60 bytes of memory a record and what
-// loadSizes bound; records, postings, pairs and edges are in temporary files.
+// loader is a load. Records have numbers in the order of their puids. It uses about 60 bytes of memory per record, plus
+// what loadSizes allows; records, postings, pairs and edges are in temporary files.
 type loader struct {
 	*Resolver
 	spill *spill // records
-	forms *spill // what comparisons need of them
+	forms *spill // the fields of each record that comparisons need
 	buf   []byte
-	norms []*match.Record // memory of compared
+	norms []*match.Record // memory that compared reuses
 
-	mu    sync.Mutex // guards tell and steps
+	mu    sync.Mutex // guards calls of tell, and steps
 	tell  func(LoadProgress)
-	steps map[LoadStep]int // how much is done
+	steps map[LoadStep]int // units done, by step
 
 	puids   []entity.PUID
 	births  []locality.ID
-	ranges  []loadRange              // in the order of puids
+	ranges  []loadRange              // ordered by puid
 	parts   []loadRange              // the same, divided
 	records int                      // live records
-	redo    []uint32                 // the version of each record that the redo set has, 0 if it is not in it
+	redo    []uint32                 // the version of each record in the redo set; 0 if it is not there
 	lostBy  map[entity.PUID][]uint64 // keys that former versions of records in the redo sets carried
 	gone    []loadEntry              // deleted records in the redo sets
-	// stale reports that postings, edges and entities are stored already, maybe of other content: those of resolved records,
-	// or of an attempt that was killed.
+	// stale reports that postings, edges and entities are already stored, and maybe outdated: those of resolved
+	// records, or of an attempt that was killed.
 	stale bool
 	lost  []derived.Posting // postings that the records no longer have
 	part  *partial          // nil if all records are loaded
 
-	decided map[entity.PUID][]entity.Decision // those that are not withdrawn
+	decided map[entity.PUID][]entity.Decision // without withdrawn decisions
 
 	shards   *buckets[loadPosting] // by the first byte of the key, each ordered by key and record
 	postings int
-	pairs    int // in all shards, with those that are in several
+	pairs    int // in all shards; a pair in several shards counts several times
 	names    match.Names
-	at       []uint32 // where each record is among those that are compared next, plus one; 0 if it is not
-	order    []uint32 // the records as they are compared
-	places   []uint32 // their places in order
+	// the position, plus one, of each record among those that are compared next; 0 if it is not among them
+	at     []uint32
+	order  []uint32 // the records as they are compared
+	places []uint32 // their places in order
 
-	edges    *buckets[loadEdge] // both sides of each, by the part of its first record
-	linked   int                // edges
-	within   *buckets[loadEdge] // those inside of a component, by the part of its earliest record
-	groups   loadForest         // the components; once all edges are there, each record with the earliest one of its own
-	next     []uint32           // lists of the components, from their earliest record: the number of the next one plus one, 0 ends a list
-	leads    []uint32           // the earliest record of each component
+	edges  *buckets[loadEdge] // both sides of each, by the part of its first record
+	linked int                // edges
+	within *buckets[loadEdge] // edges inside a component, by the part of its earliest record
+	// the components; once all edges are known, maps each record to the earliest one of its component
+	groups loadForest
+	// lists of the components, from their earliest record: the number of the next one plus one, 0 ends a list
+	next     []uint32
+	leads    []uint32 // the earliest record of each component
 	assigned map[cell.ID][]entity.Assignment
 }
 
@@ -124,7 +130,7 @@ type loadEntry struct {
 	version int64
 }
 
-// First reports whether Load works on all records, because at least half of them are not resolved. It is so in an empty
+// First reports whether Load processes all records because at least half of them are unresolved, as in an empty
 // installation.
 func (r *Resolver) First(ctx context.Context) (bool, error) {
 	r.mu.Lock()
@@ -156,7 +162,7 @@ func (r *Resolver) keepLease(ctx context.Context) time.Duration {
 	return leaseTTL / 6
 }
 
-// Release ends the holding of Options.Hold without a load: the next batch works off what was put.
+// Release ends Options.Hold without a load: the next batch resolves what was put.
 func (r *Resolver) Release() {
 	r.mu.Lock()
 	defer r.unlock()
@@ -164,10 +170,10 @@ func (r *Resolver) Release() {
 	r.redoLog.markDirty()
 }
 
-// Load computes the entities of the records that are not resolved at once, and ends the holding of Options.Hold. If they are
-// at least half of all, what is resolved already is computed again; otherwise only what may change with them. After an error,
-// which is ErrLoad if the records cannot be resolved at once, they are in the redo sets for another Load or for the next
-// batch. tell is called after every part.
+// Load resolves all unresolved records in one go, and ends Options.Hold. If they are at least
+// half of all records, all entities are computed again, otherwise only those that may change. After an error the
+// records are still in the redo sets, for another Load or for the next batch. The error is ErrLoad if the records
+// cannot be resolved at once. tell is called after every part.
 func (r *Resolver) Load(ctx context.Context, tell func(LoadProgress)) error {
 	r.mu.Lock()
 	defer r.unlock()
@@ -181,7 +187,7 @@ func (r *Resolver) Load(ctx context.Context, tell func(LoadProgress)) error {
 		return errors.Join(err, r.recover(ctx, err))
 	}
 	r.invalidateCaches()
-	return r.drain(ctx) // what other processes have put
+	return r.drain(ctx) // records that other processes have put
 }
 
 func (r *Resolver) loadAll(ctx context.Context, tell func(LoadProgress)) error {
@@ -237,7 +243,7 @@ func (l *loader) abreast(n int, fn func(i int) error) error {
 	return nil
 }
 
-// done counts and tells what a step has done.
+// done adds to what a step has done, and reports the progress.
 func (l *loader) done(ctx context.Context, step LoadStep, n, of int) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

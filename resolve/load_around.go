@@ -31,10 +31,10 @@ func (e partEdge) append(b []byte) []byte {
 
 func (partEdge) read(b []byte) partEdge {
 	n := binary.LittleEndian.Uint64
-	return partEdge{entity.PUID(n(b)), entity.PUID(n(b[8:])), match.Vector(n(b[16:])), match.Weight(binary.LittleEndian.Uint16(b[24:]))} //nolint:gosec // append has written it
+	return partEdge{entity.PUID(n(b)), entity.PUID(n(b[8:])), match.Vector(n(b[16:])), match.Weight(binary.LittleEndian.Uint16(b[24:]))} //nolint:gosec // written by append
 }
 
-// walk reads the edges of all chosen records, and chooses those that they were in a component with, as far as it goes.
+// walk reads the edges of all chosen records, and chooses all records of the components that these were in.
 func (p *partial) walk(ctx context.Context) error {
 	next := slices.AppendSeq(slices.Collect(maps.Keys(p.of)), maps.Keys(p.gone))
 	for len(next) > 0 {
@@ -90,7 +90,7 @@ func (p *partial) follow(next, from []entity.PUID, edges []derived.Edge) []entit
 	return next
 }
 
-// number gives the chosen records their numbers, in the order of their puids.
+// number numbers the chosen records in the order of their puids.
 func (p *partial) number(entries []loadEntry) error {
 	l := p.loader
 	if len(p.of) > math.MaxUint32-1 {
@@ -151,7 +151,8 @@ func (p *partial) renews(q entity.PUID) bool {
 	return gone || known && p.renewed[i]
 }
 
-// keepEdges adds the stored edges that stay, once the others are computed, and finds the records whose components may change.
+// keepEdges adds the stored edges that do not change, once all others are computed, and finds the records whose
+// components may change.
 func (p *partial) keepEdges() error {
 	l := p.loader
 	for i := range p.edges.all {
@@ -197,7 +198,7 @@ func (p *partial) keepEdges() error {
 	return nil
 }
 
-// readOf returns those of the numbers whose records were read, in the order of their slots, and the slots.
+// readOf returns the numbers whose records were read, in the order of their slots, and these slots.
 func (p *partial) readOf(numbers []uint32) (read, slots []uint32) {
 	read = slices.DeleteFunc(slices.Clone(numbers), func(rec uint32) bool { return p.slots[rec] == 0 })
 	slices.SortFunc(read, func(a, b uint32) int { return cmp.Compare(p.slots[a], p.slots[b]) })
@@ -226,8 +227,8 @@ func (l *loader) affect(ctx context.Context) error {
 	return l.part.affect(ctx)
 }
 
-// affect finds the components to be written, reads those of their records that were not compared, and enters all of them
-// in the redo sets: once edges and entities are written, a load that is killed cannot find them again.
+// affect finds the components to be written, reads their records that were not compared, and enters all of them in the
+// redo sets: once edges and entities are written, a killed load could not find them again.
 func (p *partial) affect(ctx context.Context) error {
 	l := p.loader
 	p.writes = make([]bool, len(l.puids))

@@ -21,7 +21,7 @@ type loadRow[T any] interface {
 type buckets[T loadRow[T]] struct {
 	file  *os.File
 	size  int          // bytes of a row
-	chunk int          // bytes that are written at once
+	chunk int          // bytes per write
 	end   atomic.Int64 // of the file
 	all   []bucket
 }

@@ -21,7 +21,8 @@ func (p loadPair) append(b []byte) []byte { return binary.LittleEndian.AppendUin
 
 func (loadPair) read(b []byte) loadPair { return loadPair(binary.LittleEndian.Uint64(b)) }
 
-// compare compares every pair that shares a key that is no stop key, and joins the components of those that match.
+// compare compares every pair of records that share a blocking key, without stop keys, and joins the components of
+// pairs that match.
 func (l *loader) compare(ctx context.Context) (err error) {
 	matchers := map[*Kind]*match.Matcher{}
 	for _, k := range l.Rules().Kinds() {
@@ -77,9 +78,9 @@ func (l *loader) compare(ctx context.Context) (err error) {
 	return l.components()
 }
 
-// place orders the records so that most of those that are compared with each other are near each other: a record is then
-// decoded once or twice, however many there are. Records that share a rare key are joined first, to groups that fit into
-// memory.
+// place orders the records so that most of those that are compared with each other are close together. A record is then
+// decoded once or twice, however many others it is compared with. Records that share a rare key are joined first, into
+// groups that fit into memory.
 func (l *loader) place(ctx context.Context) error {
 	groups, size := newLoadForest(len(l.puids)), make([]uint32, len(l.puids))
 	for i := range size {
@@ -119,7 +120,8 @@ func (l *loader) place(ctx context.Context) error {
 	return nil
 }
 
-// pairs returns how many pairs of a block are compared: each follower with its leader, or all with each other.
+// pairs returns how many pairs of a block are compared: each follower with its leader, or every record with every
+// other.
 func (k loadBlock) pairs() int {
 	switch {
 	case k.stopKey():
@@ -164,7 +166,8 @@ func (l *loader) find(ctx context.Context, pairs *buckets[loadPair]) error {
 	})
 }
 
-// together returns for how many of the pairs, at least one, the records fit into memory, and their numbers.
+// together returns how many of the first pairs, at least one, have records that fit into memory together, and the
+// numbers of these records.
 func (l *loader) together(pairs []loadPair) (n int, numbers []uint32) {
 	for n < len(pairs) && len(numbers) < l.loads.nodes {
 		for _, place := range [...]uint32{pairs[n].a(), pairs[n].b()} {

@@ -35,7 +35,8 @@ func (l *loader) readDecisions(ctx context.Context) error {
 	return nil
 }
 
-// joinDecided joins the components of records that are the same by decision. Whether both are of one kind is asked later.
+// joinDecided joins the components of records that a decision says are the same. Whether both are of one kind is
+// checked later.
 func (l *loader) joinDecided() {
 	for q, decisions := range l.decided {
 		a, lives := slices.BinarySearch(l.puids, q)

@@ -32,7 +32,7 @@ func (e loadEdge) append(b []byte) []byte {
 func (loadEdge) read(b []byte) loadEdge {
 	return loadEdge{
 		binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:]),
-		match.Vector(binary.LittleEndian.Uint64(b[8:])), match.Weight(binary.LittleEndian.Uint16(b[16:])), //nolint:gosec // append has written it
+		match.Vector(binary.LittleEndian.Uint64(b[8:])), match.Weight(binary.LittleEndian.Uint16(b[16:])), //nolint:gosec // written by append
 	}
 }
 
@@ -108,7 +108,7 @@ func (l *loader) sorted(from *buckets[loadEdge], part int) (loadEdges, error) {
 	return edges, err
 }
 
-// loadEdges are edges in the order of their records.
+// loadEdges are edges ordered by their records.
 type loadEdges []loadEdge
 
 // of returns the edges of records from from to to, ordered by the other side.
@@ -120,7 +120,7 @@ func (s loadEdges) of(from, to int) loadEdges {
 	return s[before(from):before(to)]
 }
 
-// writeEdges writes the edges of all records, and removes stored ones that they do not have.
+// writeEdges writes the edges of all records, and removes stored edges that no longer exist.
 func (l *loader) writeEdges(ctx context.Context) error {
 	if l.stale {
 		for part := range slices.Chunk(l.gone, l.loads.rows) {
@@ -148,7 +148,7 @@ func (l *loader) writeEdges(ctx context.Context) error {
 	})
 }
 
-// writePartEdges writes the edges of the records of a part, and keeps those inside of components.
+// writePartEdges writes the edges of the records of a part. It keeps the edges inside of components for clustering.
 func (l *loader) writePartEdges(ctx context.Context, part int) error {
 	r := l.parts[part]
 	all, err := l.sorted(l.edges, part)
@@ -169,7 +169,7 @@ func (l *loader) writePartEdges(ctx context.Context, part int) error {
 	}
 	for from := r.from; from < r.to; {
 		edges, to := all.of(from, r.to), min(from+l.loads.rows, r.to)
-		if !l.stale && len(edges) > l.loads.rows { // as many records as have so many edges
+		if !l.stale && len(edges) > l.loads.rows { // flush once the records have this many edges
 			to = min(max(int(edges[l.loads.rows].a), from+1), r.to)
 		}
 		edges = edges.of(from, to)

@@ -14,7 +14,7 @@ type compared struct {
 	norm *match.Record
 }
 
-// keep keeps a record, and what comparisons need of it if it is normalised.
+// keep stores a record in the spill and, if it is normalised, the fields that comparisons need.
 func (l *loader) keep(n *node) error {
 	l.buf = appendRecord(l.buf[:0], n.Record)
 	if err := l.spill.add(l.buf); err != nil {
@@ -32,8 +32,8 @@ func (l *loader) keep(n *node) error {
 
 func (l *loader) flush() error { return errors.Join(l.spill.flush(), l.forms.flush()) }
 
-// compared returns what comparisons need of records, by their numbers, which must ascend: those that were not deleted since,
-// and each of them. They are valid until the next call.
+// compared returns the fields that comparisons need, for records by number in ascending order, without those deleted
+// since, and which numbers these are. The results are valid until the next call.
 func (l *loader) compared(numbers []uint32) (read []uint32, found []compared, err error) {
 	read, slots := l.slots(numbers)
 	for len(l.norms) < len(read) {
@@ -50,7 +50,7 @@ func (l *loader) compared(numbers []uint32) (read []uint32, found []compared, er
 	}); err != nil {
 		return nil, nil, err
 	}
-	var rest, places []uint32 // of a kind whose records are not kept so, or not normalised before
+	var rest, places []uint32 // records whose kind does not store compared fields, or that were not normalised before
 	for i := range found {
 		if found[i].norm == nil {
 			rest, places = append(rest, slots[i]), append(places, uint32(i)) //nolint:gosec // there are fewer

@@ -13,7 +13,7 @@ import (
 	"github.com/locus-db/locus/resolve/derived"
 )
 
-// lead finds the leaders of identical records, and renews those that become or cease to be leaders.
+// lead finds the leaders of identical records, and chooses again those that become or cease to be leaders.
 func (p *partial) lead(ctx context.Context) error {
 	var mu sync.Mutex
 	var lead, follow, followers []entity.PUID
@@ -72,8 +72,8 @@ type counting struct {
 	unsure  int // other records that have or had it
 }
 
-// draw renews the records of keys that may have become stop keys, or may be none any more, and those of identifiers whose
-// weight may have changed.
+// draw renews the records of keys that may have become or ceased to be stop keys, and of identifiers whose weight may
+// have changed.
 func (p *partial) draw(ctx context.Context) error {
 	var mu sync.Mutex
 	var drawn, around []entity.PUID
@@ -126,7 +126,7 @@ func (p *partial) draw(ctx context.Context) error {
 			switch {
 			case is&isStop != 0:
 			case former > 0 && lost == len(k):
-				around = append(around, settled...) // a crash may have left edges of theirs
+				around = append(around, settled...) // a crash may have left edges of these records
 			case lost < len(k):
 				for _, q := range settled {
 					rows = append(rows, partKey{key, q, is | isStored})
@@ -189,8 +189,8 @@ func (p *partial) renamed(ctx context.Context, asked []counting) (drawn []entity
 	return drawn, nil
 }
 
-// meet reads the records that are compared with renewed ones. Records that draw added may have keys that draw has not seen;
-// the number of records of these keys has not changed.
+// meet reads the records that are compared with renewed ones. Records that draw added may have keys that it has not
+// looked at, but the number of records with these keys is unchanged.
 func (p *partial) meet(ctx context.Context) error {
 	var mu sync.Mutex
 	var met []entity.PUID

@@ -18,12 +18,13 @@ import (
 // partial is a load into an installation whose records are mostly resolved. It chooses the records that the load works on:
 //
 //	redo sets ─► records, renewed ─► keys ─┬─ leaders, stop keys, names ─► records that are renewed as well
-//	                                       └─ stored postings ─► records that renewed ones meet
+//	                                       └─ stored postings ─► records that share them
 //	                                                    stored edges ─► the components of all of these
 //
-// Edges of renewed records are computed again, and those between other records stay. A redo entry does not say what was
-// done before a crash, so stored rows of unsettled records, those in the redo sets and those that lead or follow others
-// because of them, prove nothing: what may have changed is taken as changed, as in a repair.
+// Edges of renewed records are computed again; edges between other records stay. Unsettled records are those in the
+// redo sets and those that lead or follow others because of them. A redo entry does not record how far the work got
+// before a crash, so stored rows of unsettled records cannot be trusted: as in a repair, everything that may have
+// changed is treated as changed.
 type partial struct {
 	*loader
 	mu       sync.Mutex // guards all but keys and edges while several cells are read
@@ -78,7 +79,7 @@ func (p partKey) append(b []byte) []byte {
 }
 
 func (partKey) read(b []byte) partKey {
-	return partKey{binary.LittleEndian.Uint64(b), entity.PUID(binary.LittleEndian.Uint64(b[8:])), keyFlags(b[16])} //nolint:gosec // append has written it
+	return partKey{binary.LittleEndian.Uint64(b), entity.PUID(binary.LittleEndian.Uint64(b[8:])), keyFlags(b[16])} //nolint:gosec // written by append
 }
 
 // choose chooses the records of a load, given the redo sets.
@@ -117,7 +118,7 @@ func (p *partial) close() {
 	}
 }
 
-// partBlock is the state of a key: rows in the order of their records.
+// partBlock holds the rows of a key, ordered by record.
 type partBlock []partKey
 
 // eachShard calls fn for the keys with the same first byte, several bytes at a time, and keeps the rows that it returns.
@@ -146,8 +147,8 @@ func (p *partial) eachShard(ctx context.Context, fn func(blocks []partBlock) ([]
 	})
 }
 
-// stored reads the postings of keys, some thousands at a time, up to the limit of each: those of settled records, and
-// whether there may be more.
+// stored reads the postings of keys, some thousands at a time, up to the limit of each. It returns those of settled
+// records, and whether there may be more.
 func (p *partial) stored(ctx context.Context, limits map[uint64]int) (settled map[uint64][]entity.PUID, more map[uint64]bool, err error) {
 	settled, more = make(map[uint64][]entity.PUID, len(limits)), map[uint64]bool{}
 	b := newBatch(p.Resolver, nil, nil, nil)

@@ -17,8 +17,8 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// crossing returns puts and deletions that bring a number above or below the limit of stop keys and another one above or
-// below a few names.
+// crossing returns puts and deletions that take the number of records of one key across the limit of stop keys, and the
+// number of names of another across the limit above which names count.
 func crossing(r *rand.Rand, from int, later time.Duration) []resolve.Op {
 	var ops []resolve.Op
 	for i := range resolve.MaxBlockSize + 4 {
@@ -66,7 +66,7 @@ func later(r *rand.Rand, seed uint64, size int) []resolve.Op {
 	return ops[r.IntN(len(ops)*2/3):]
 }
 
-// What is loaded into an installation that has records is what is streamed into it, whatever happened before.
+// Loading into an installation that has records gives the same rows as streaming, whatever happened before.
 func TestP09_ALoadOfAPart(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -104,8 +104,8 @@ func TestP09_ALoadOfAPart(t *testing.T) {
 	}
 }
 
-// A load of a part that is killed between any two commits is finished by loading again, also after more was put, and by a resolver that
-// knows of no load. What a killed stream left is loaded as well.
+// A partial load that is killed between any two commits is finished by another load, also after more records were put,
+// or by a resolver without load. Records that a killed stream left unresolved are loaded as well.
 func TestP09_AKilledLoadOfAPartIsFinished(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -189,7 +189,8 @@ func TestP09_AKilledLoadOfAPartIsFinished(t *testing.T) {
 	}
 }
 
-// A load that is killed has removed the edges of deleted records, by which it found those that they joined. It finds these again.
+// A killed load has removed the edges of deleted records, and with them the links to the records that they joined. The
+// next load still finds those records.
 func TestP09_AKilledLoadOfAPartFindsWhatItWrote(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

@@ -40,7 +40,7 @@ type loadBlock []loadPosting
 
 func (k loadBlock) stopKey() bool { return k[0].is&isStop != 0 || stopKey(k[0].key, len(k)) }
 
-// emit gives a record its number and collects its postings, those of a follower too: the leaders are not known yet.
+// emit numbers a record and collects its postings, also those of a follower, because the leaders are not known yet.
 func (l *loader) emit(n *node) error {
 	rec := uint32(len(l.puids)) //nolint:gosec // read refuses more
 	l.puids, l.births = append(l.puids, n.PUID), append(l.births, n.Birth)
@@ -95,7 +95,7 @@ func (l *loader) shard(ctx context.Context, i int) (loadShard, error) {
 
 // lead sorts the postings of all records, finds the leaders of identical records, and drops the postings of their followers.
 func (l *loader) lead(ctx context.Context) error {
-	if l.part != nil { // choose has done so
+	if l.part != nil { // done by choose
 		return nil
 	}
 	follows := make([]bool, len(l.puids)) // identical records are in one shard
@@ -138,8 +138,8 @@ func (l *loader) lead(ctx context.Context) error {
 	})
 }
 
-// post writes the postings. Parts that are written abreast are far from each other, mostly in different cells, and each
-// is written in the order of its keys.
+// post writes the postings. Parts that are written concurrently are far apart, mostly in different cells, and each is
+// written in key order.
 func (l *loader) post(ctx context.Context) error {
 	if l.stale {
 		for part := range slices.Chunk(l.lost, l.loads.rows) {
@@ -211,7 +211,7 @@ func (l *loader) writePostings(ctx context.Context, groups map[cell.ID]*postings
 	})
 }
 
-// count counts the names for the identifiers that more than a few records carry.
+// count counts the names of identifiers that more than a few records carry.
 func (l *loader) count(ctx context.Context) error {
 	var asked []loadBlock
 	size := 0

@@ -15,13 +15,13 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// loadRange is the records that a cell has: those with numbers from from to to, without to.
+// loadRange is the range of record numbers of a cell: from up to, but not including, to.
 type loadRange struct {
 	cell     cell.ID
 	from, to int
 }
 
-// inOrder returns the cells in the order of their puids.
+// inOrder returns the cells ordered by puid.
 func (l *loader) inOrder() []cell.ID {
 	m := l.opts.Cells.Map()
 	return slices.SortedFunc(slices.Values(m.Cells()), func(a, b cell.ID) int {
@@ -84,7 +84,7 @@ func (l *loader) divide() {
 	}
 }
 
-// readRedo reads the redo set of a cell, and what else a load has to know about it.
+// readRedo reads the redo set of a cell and the other state of the cell that a load needs.
 func (l *loader) readRedo(ctx context.Context, id cell.ID) (entries []loadEntry, err error) {
 	for after, more := entity.PUID(math.MinInt64), true; more; {
 		var page []derived.Redo
@@ -184,8 +184,8 @@ func (l *loader) readCell(ctx context.Context, id cell.ID) error {
 	}
 }
 
-// slots returns those of the numbers, which must ascend, whose records were not deleted since, in the order of their slots in
-// the spills, and the slots.
+// slots returns, of the given numbers in ascending order, those whose records were not deleted since, in the order of
+// their slots in the spills, and these slots.
 func (l *loader) slots(numbers []uint32) (read, slots []uint32) {
 	if l.part != nil {
 		return l.part.readOf(numbers)
@@ -193,8 +193,8 @@ func (l *loader) slots(numbers []uint32) (read, slots []uint32) {
 	return numbers, numbers
 }
 
-// nodes decodes records by their numbers, which must ascend, but for those that were deleted since. They are only merged, so
-// they are not normalised.
+// nodes decodes records by number, in ascending order, without those deleted since. It does not normalise them, because
+// they are only merged.
 func (l *loader) nodes(numbers []uint32) (map[uint32]*node, error) {
 	numbers, slots := l.slots(numbers)
 	found, err := l.decode(slots, false)

@@ -14,13 +14,13 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// spill keeps rows in a temporary file, by number: the records of a load, which take a seventh of what it takes to read them
-// from their cells again, or what comparisons need of them.
+// spill keeps rows in a temporary file, by number: the records of a load, which are read from it in a seventh of the
+// time that reading their cells again takes, or the fields that comparisons need.
 type spill struct {
 	file *os.File
 	w    *bufio.Writer
 	end  int64
-	ends offsets // of each row, after that of the beginning
+	ends offsets // the end of each row, after the beginning of the first one
 }
 
 // offsets are offsets in a file that ascend, in four bytes each.
@@ -72,11 +72,11 @@ func (s *spill) add(row []byte) error {
 
 func (s *spill) flush() error { return s.w.Flush() }
 
-// spillRead is the number of bytes of the file that are read at once, if they have several of the rows.
+// spillRead is how many bytes of the file are read at once if they contain several of the rows.
 const spillRead = 16 << 10
 
-// rows reads rows by their numbers, which must ascend, and calls fn with the place of each and itself, which is valid during
-// the call. It is safe for concurrent use.
+// rows reads rows by number, in ascending order, and calls fn with the index of each and its content, which is valid
+// during the call. It is safe for concurrent use.
 func (s *spill) rows(numbers []uint32, fn func(i int, row []byte)) error {
 	var b []byte
 	for from := 0; from < len(numbers); {
@@ -128,7 +128,7 @@ func appendRecord(b []byte, rec *entity.Record) []byte {
 	return b
 }
 
-// spilled reads what appendRecord has written. Its texts are parts of one.
+// spilled reads what appendRecord has written. All texts of a record are slices of one string.
 type spilled struct {
 	b    []byte
 	text string
@@ -165,7 +165,7 @@ func (s *spilled) number() int64 {
 func (s *spilled) length() int {
 	n, size := binary.Uvarint(s.b)
 	s.skip(size)
-	return int(n) //nolint:gosec // appendRecord has written it
+	return int(n) //nolint:gosec // written by appendRecord
 }
 
 func (s *spilled) string() string {

@@ -29,7 +29,7 @@ func (p *partial) readPut(ctx context.Context, entries []loadEntry) error {
 			p.loader.gone = append(p.loader.gone, e)
 			p.gone[e.puid] = struct{}{}
 		}
-		for _, f := range p.lostBy[e.puid] { // those that it has again were left out by keep
+		for _, f := range p.lostBy[e.puid] { // keep has left out the ones that it has again
 			p.lost = append(p.lost, derived.Posting{Key: f, PUID: e.puid})
 			if err := p.keys.add(int(f>>56), partKey{f, e.puid, isLost}); err != nil {
 				return err
@@ -40,7 +40,8 @@ func (p *partial) readPut(ctx context.Context, entries []loadEntry) error {
 	return nil
 }
 
-// take reads records, several cells at a time, and keeps those that live and were not read yet. The keys of renewed ones are collected.
+// take reads records, several cells at a time, and keeps live ones that have not been read yet. It collects the keys of
+// renewed records.
 func (p *partial) take(ctx context.Context, puids []entity.PUID, is standing) error {
 	unread := slices.DeleteFunc(unique(slices.Clone(puids)), func(q entity.PUID) bool { return p.of[q].slot != 0 })
 	if err := p.eachHome(unread, p.loads.page, func(id cell.ID, page []entity.PUID) error {
@@ -72,7 +73,7 @@ func (p *partial) take(ctx context.Context, puids []entity.PUID, is standing) er
 	return p.flush()
 }
 
-// eachHome calls fn for records of one cell, up to size at a time, and for several cells at once.
+// eachHome calls fn with up to size records of one cell, for several cells at once.
 func (p *partial) eachHome(puids []entity.PUID, size int, fn func(id cell.ID, page []entity.PUID) error) error {
 	groups := map[cell.ID][]entity.PUID{}
 	for _, q := range puids {
@@ -136,7 +137,7 @@ func (p *partial) collect(n *node, is standing) error {
 	return nil
 }
 
-// renewAll makes records renewed ones, unless they are.
+// renewAll marks records as renewed, unless they already are.
 func (p *partial) renewAll(ctx context.Context, puids []entity.PUID, is standing) error {
 	var slots []uint32
 	var unread []entity.PUID

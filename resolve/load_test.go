@@ -117,7 +117,7 @@ func same(t testing.TB, got, want map[string]string) {
 // numbers, identical records, two kinds, keys that occur again, and keys that are deleted.
 func unsettled(r *rand.Rand, seed uint64, n int) []resolve.Op {
 	ops := world(seed, n)
-	for i := range resolve.MaxBlockSize + int(seed%5) - 2 { // about as many as make a stop key
+	for i := range resolve.MaxBlockSize + int(seed%5) - 2 { // about as many as the limit of stop keys
 		ops = append(ops, spelled(i, "415-555-9111"))
 	}
 	for i := range 5 + r.IntN(3) {
@@ -141,7 +141,7 @@ func unsettled(r *rand.Rand, seed uint64, n int) []resolve.Op {
 	return ops
 }
 
-// What is loaded at once is what is resolved batch by batch, row by row.
+// A load writes the same rows as resolving batch by batch.
 func TestP09_ALoadIsWhatAStreamIs(t *testing.T) {
 	t.Parallel()
 	for seed := range seeds(4) {
@@ -167,7 +167,7 @@ func TestP09_ALoadIsWhatAStreamIs(t *testing.T) {
 			if found := loaded.differences(t, false); len(found) > 0 {
 				t.Errorf("a check finds %d differences, the first %+v", len(found), found[0])
 			}
-			// The next batch goes on from it.
+			// The next batch continues from it.
 			for _, in := range []*installation{streamed, loaded} {
 				in.apply(t, world(seed+100, 10))
 			}
@@ -176,7 +176,7 @@ func TestP09_ALoadIsWhatAStreamIs(t *testing.T) {
 	}
 }
 
-// Two kinds are loaded at once, and their records never meet.
+// Two kinds are loaded at once, and their records are never compared.
 func TestLoad_SeveralKinds(t *testing.T) {
 	t.Parallel()
 	person := match.New(match.Person(), match.DefaultTermFrequencies())
@@ -209,8 +209,8 @@ func TestLoad_SeveralKinds(t *testing.T) {
 	same(t, loaded.rows(t), streamed.rows(t))
 }
 
-// A load that is killed between any two commits has lost nothing: loading again finishes it, also after more was put,
-// and so does a resolver that knows of no load.
+// A load that is killed between any two commits loses nothing: another load finishes it, also after more records were
+// put, and so does a resolver without load.
 func TestP09_AKilledLoadIsFinished(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -272,7 +272,7 @@ func TestP09_AKilledLoadIsFinished(t *testing.T) {
 	}
 }
 
-// What was resolved before is part of a load of everything.
+// A load of everything also processes records that were resolved before.
 func TestP09_ALoadIntoResolvedRecords(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -306,7 +306,7 @@ func TestP09_ALoadIntoResolvedRecords(t *testing.T) {
 	}
 }
 
-// What was decided counts in a load. A decision that is not worked off yet has to be worked off first.
+// A load applies decisions. A decision with a redo entry has to be processed before the load.
 func TestLoad_AfterADecision(t *testing.T) {
 	t.Parallel()
 	base := prepared(t, func(in *installation) {
@@ -343,7 +343,7 @@ func TestLoad_AfterADecision(t *testing.T) {
 	in.check(t)
 }
 
-// A resolver that is released works off what was put.
+// A resolver that is released resolves what was put.
 func TestRelease(t *testing.T) {
 	t.Parallel()
 	in := holding(t, t.TempDir(), nil)
@@ -364,7 +364,8 @@ func TestRelease(t *testing.T) {
 	in.check(t)
 }
 
-// Of two processes that share the cells, one loads. What the other one puts is durable at once and resolved after it.
+// Two processes share the cells and one of them loads. Records that the other one puts are durable at once and resolved
+// after the load.
 func TestP09_ALoadBesideAnotherProcess(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -376,9 +377,9 @@ func TestP09_ALoadBesideAnotherProcess(t *testing.T) {
 	loader.Rest(t.Context())
 	put, step := 0, resolve.LoadStep("")
 	if err := loader.Load(t.Context(), func(p resolve.LoadProgress) {
-		// Between two steps the other process puts new records, which the load does not know.
+		// Between two steps the other process puts new records that are not part of the load.
 		if p.Step != step && put < len(ops)-half && (p.Step == resolve.LoadPost || p.Step == resolve.LoadWrite) {
-			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // it waits for the lease, in vain
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // it waits for the lease until its deadline
 			defer cancel()
 			for _, res := range other.Apply(ctx, ops[half+put:half+put+5]) {
 				if res.Err != nil || !res.Pending {

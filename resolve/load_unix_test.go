@@ -66,8 +66,8 @@ func TestP09_ALoadInPostgres(t *testing.T) {
 	}
 }
 
-// withoutGaps puts again until no puid was skipped: what a transaction drew is used up when the server makes it try again, and
-// then the rows of two installations cannot be compared.
+// withoutGaps repeats the put until no puid was skipped. A transaction that the server makes the client repeat has used
+// up the puids that it drew, and then the rows of two installations cannot be compared.
 func withoutGaps(t *testing.T, put func() *installation) *installation {
 	t.Helper()
 	for range 20 {

@@ -17,8 +17,8 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// write clusters the components and writes their entities. Those of a cell are written in the order of their earliest
-// records, which are their anchors unless a component is divided.
+// write clusters the components and writes their entities. The entities of a cell are written in the order of their
+// earliest records, which are the anchors unless a component is divided.
 func (l *loader) write(ctx context.Context) error {
 	l.edges.close()
 	if err := l.abreast(len(l.ranges), func(i int) error {
@@ -60,7 +60,8 @@ func (l *loader) leadsFrom(rec int) int {
 	return i
 }
 
-// writePage writes the entities of components, and removes those that are stored under their records or deleted ones.
+// writePage writes the entities of components, and removes entities stored under other members or under deleted
+// records.
 func (l *loader) writePage(ctx context.Context, components [][]uint32, edges loadEdges, deleted []loadEntry) error {
 	b := newBatch(l.Resolver, nil, nil, nil)
 	b.repair, b.decided = true, l.decided
@@ -76,7 +77,7 @@ func (l *loader) writePage(ctx context.Context, components [][]uint32, edges loa
 		for _, e := range deleted {
 			b.nodes[e.puid], b.writes[e.puid] = gone(e.puid), &write{puid: e.puid}
 		}
-		// Only what is stored under these very records: the others are written in pages of their own.
+		// Only the entities stored under these very records are read: the others are written in their own pages.
 		if p.olds, err = l.entitiesOf(ctx, l.Resolver.read, slices.Collect(maps.Keys(b.writes))); err != nil {
 			return err
 		}
@@ -164,7 +165,7 @@ func (l *loader) clusters(members []uint32, edges loadEdges, read map[uint32]*no
 	return found
 }
 
-// assign sets the anchors of the records that are not their own.
+// assign sets the anchor of each record that is not an anchor itself.
 func (l *loader) assign(ctx context.Context) error {
 	cells, all := slices.SortedFunc(maps.Keys(l.assigned), cell.ID.Compare), 0
 	for _, rows := range l.assigned {
@@ -187,7 +188,7 @@ func (l *loader) assign(ctx context.Context) error {
 	})
 }
 
-// clear removes the redo entries of what was loaded. Those of records that were written since stay.
+// clear removes the redo entries of the loaded records, except of those written since.
 func (l *loader) clear(ctx context.Context) error {
 	all := len(l.gone)
 	for _, version := range l.redo {

@@ -79,8 +79,8 @@ func (r *Resolver) Migrate(ctx context.Context, s *match.Schema, p *match.TermFr
 	return false, r.follow(ctx)
 }
 
-// highest returns the highest version of rules that any available cell has. It exceeds that of the stored
-// rules if the authority was restored from a backup.
+// highest returns the highest version of rules that any available cell has. After the authority was restored from a
+// backup, it can exceed the version of the stored rules.
 func (r *Resolver) highest(ctx context.Context) (highest int64, err error) {
 	for _, id := range r.opts.Cells.Map().Cells() {
 		err := r.view(ctx, id, func(tx storage.Tx) error {
@@ -95,7 +95,7 @@ func (r *Resolver) highest(ctx context.Context) (highest int64, err error) {
 	return highest, nil
 }
 
-// counted refuses a schema that changes an attribute between one value and many: rollups could not subtract
+// counted refuses a schema that changes an attribute between single-valued and multi-valued: rollups could not subtract
 // what they counted under the former schema.
 func counted(was, is *match.Schema) error {
 	for _, a := range was.Attributes {
@@ -117,8 +117,8 @@ func (r *Resolver) Keep(ctx context.Context, kind string, p *match.TermFrequenci
 	return r.updateRules(ctx, func(tx storage.Tx, b *storedRules) error { return b.storeTerms(ctx, tx, kind, p, r.opts.Now()) })
 }
 
-// Resume continues an unfinished migration or upgrade until it is finished or cannot proceed; the error then says why. It
-// can be interrupted and continued at any point, in any process. progress is called after every page.
+// Resume continues an unfinished migration or upgrade until it is finished or cannot proceed. The error is the reason.
+// It can be interrupted and continued at any point, in any process. progress is called after every page.
 func (r *Resolver) Resume(ctx context.Context, progress func(*Migration)) error {
 	seen := newCarried()
 	for {

@@ -21,8 +21,8 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// noPhones is a kind without phones, with a term-frequency table counted over a world: many pairs share other blocking keys, or
-// none.
+// noPhones is a kind without phones, with a term-frequency table counted over a world. Compared with the default kind
+// many pairs share different blocking keys, or none.
 var noPhones = sync.OnceValue(func() *match.Matcher {
 	s := match.Place()
 	s.Version++
@@ -55,8 +55,8 @@ func (in *installation) change(t testing.TB, m *match.Matcher, progress func(*re
 	in.by = m
 }
 
-// checkPostings fails the test unless the postings are exactly those of the live records: all blocking keys of
-// leaders, and the shared blocking key of followers.
+// checkPostings fails the test unless the postings are exactly those of the live records: all blocking keys of leaders,
+// and only the content key of followers.
 func (in *installation) checkPostings(t testing.TB) {
 	t.Helper()
 	_, live := in.state(t)
@@ -92,8 +92,8 @@ func (in *installation) checkPostings(t testing.TB) {
 	}
 }
 
-// A kind is migrated back and forth while records are added, changed and deleted; the result is that of a
-// fresh installation.
+// A kind is migrated back and forth while records are added, changed and deleted; the result equals that of a fresh
+// installation.
 func TestP09_AMigrationEndsWhereAFreshStartEnds(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

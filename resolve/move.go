@@ -53,8 +53,8 @@ func anchorOf(key []any) entity.PUID {
 	return entity.PUID(n)
 }
 
-// carry writes entities from one database of a cell to another and removes those that the source does not
-// have. A nil source has none.
+// carry writes entities from one database of a cell to another, and removes entities that the source lacks. A nil
+// source has no entities.
 func (r *Resolver) carry(ctx context.Context, from, to storage.Cell, keys [][]any) error {
 	anchors := make([]entity.PUID, len(keys))
 	for i, key := range keys {

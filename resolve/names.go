@@ -11,9 +11,9 @@ import (
 )
 
 // The weight of an identifier falls with the number of different names among the live records that carry it
-// (match.Names). As with stop keys, that is a property of the current set of records; its records are read
-// anyway, and are few unless it is a stop key. A write that changes the weight draws in all records, because
-// their edges change.
+// (match.Names). Like a stop key, it depends on the current set of records. These are read anyway, and are few unless
+// it is a stop key. A write that changes the weight includes all records with the identifier, because their edges
+// change.
 
 // matcher returns the matcher of a kind with the counted names.
 func (m *candidateSet) matcher(k *Kind) *match.Matcher { return k.Matcher.Among(m.names) }
@@ -38,7 +38,7 @@ func (m *candidateSet) countNames(key uint64, carriers []entity.PUID, nodes map[
 	}
 }
 
-// carrying returns those posted records that still carry the blocking key.
+// carrying returns the posted records that still carry the blocking key.
 func carrying(key uint64, posted []entity.PUID, nodes map[entity.PUID]*node) []*match.Record {
 	records := make([]*match.Record, 0, len(posted))
 	for _, p := range posted {
@@ -96,8 +96,9 @@ func (b *batch) renamed(ctx context.Context, m *candidateSet) (drawn []entity.PU
 	return drawn, nil
 }
 
-// mayWeighOtherwise reports whether an identifier has or had enough records for their names to be counted, and its records
-// are not renewed anyway because it is or was a stop key. If a record of it cannot be read, it is left for later.
+// mayWeighOtherwise reports whether an identifier has or had enough records for their names to be counted, and its
+// records are not renewed anyway because it is or was a stop key. If one of its records cannot be read, the identifier
+// is postponed.
 func (b *batch) mayWeighOtherwise(key uint64, m *candidateSet) bool {
 	carriers, read := m.carriers[key]
 	before := len(carriers)

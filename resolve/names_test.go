@@ -23,7 +23,7 @@ var tenants = []string{
 	"Golden", "Blue", "Harbor", "Maple", "Royal", "Sunny", "Twin", "Velvet", "Quill", "Zephyr", "Amber", "Copper", "Falcon", "Garnet", "Juniper", "Saffron",
 }
 
-// tenant returns a record of one of the houses, each of which has one phone number.
+// tenant returns a record of one of the houses. All records of a house have its phone number.
 func tenant(key, name, house, at int) resolve.Op {
 	return resolve.Op{
 		Ref: entity.Ref{Source: "s", Key: fmt.Sprint(key)}, Observed: time.UnixMilli(1700000000000 + int64(at)),

@@ -127,8 +127,7 @@ func bridge(n int) (ops []resolve.Op, between resolve.Op) {
 	return ops, put("between", "Quillab Zephyr Noodles Marzipan Harbor Optics", "100 Market Street", "415-555-2300", "415-555-7700")
 }
 
-// One record that resembles two things, or that decisions assign to both, does no harm that its deletion
-// does not undo.
+// One record that resembles two things, or that decisions assign to both, does no harm that remains after its deletion.
 func TestP09_ABridgeLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	for _, decided := range []bool{false, true} {
@@ -168,7 +167,7 @@ func TestP09_HotKeysWithdrawAndReturn(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 25))
 	var ops []resolve.Op
-	for i := range resolve.MaxBlockSize + 6 { // in pairs, spelled in two ways: records that say the same count once
+	for i := range resolve.MaxBlockSize + 6 { // in pairs, spelled in two ways, because identical records count once
 		name := firsts[i/2%len(firsts)] + " " + seconds[i/2/len(firsts)]
 		if i%2 == 1 {
 			name += "s"
@@ -263,8 +262,8 @@ func (in *installation) found(t testing.TB, word string) (n int) {
 	return n
 }
 
-// Every id ever issued leads to an entity, or to the end of one whose last record was deleted, also with
-// chosen anchors.
+// Every id ever issued leads to an entity, or to the end of an entity whose last record was deleted, also with chosen
+// anchors.
 func TestP09_IdsUnderChosenAnchorsLeadOn(t *testing.T) {
 	t.Parallel()
 	for seed := range seeds(1) {

@@ -14,11 +14,10 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// peek reads for hypothetical batches, one for each probe. What most of them need is read before they run, for all
-// at once (foresee). What one needs beside that is collected until every batch waits or has ended, then read for
-// all, with one transaction per cell. What was read is kept for the call, so all batches see the same state of a
-// record. It takes no lease and no lock of the Resolver, and does not use its caches, which belong to the lease
-// holder.
+// peek reads for hypothetical batches, one for each probe. What most of them need is read before they run, for all at
+// once (foresee). Additional reads are collected until every batch waits or has ended, then read for all, with one
+// transaction per cell. Rows are kept for the call, so all batches see the same state of a record. It takes no lease
+// and no lock of the Resolver, and does not use its caches, which belong to the lease holder.
 type peek struct {
 	*Resolver
 	nodes    table[entity.PUID, *node]
@@ -31,7 +30,7 @@ type peek struct {
 	todo    []func() // batches that have not begun
 	all     *sync.WaitGroup
 	running int           // goroutines that run them
-	waiting int           // those that wait for the next round
+	waiting int           // batches waiting for the next round
 	round   chan struct{} // closed once the next round has been read
 }
 
@@ -185,7 +184,7 @@ func (p *peek) advance(ctx context.Context) {
 	p.round, p.waiting = make(chan struct{}), 0
 }
 
-// fill reads what was asked for, of all kinds at once.
+// fill performs all requested reads at once.
 func (p *peek) fill(ctx context.Context) {
 	var reads sync.WaitGroup
 	for _, read := range []func(context.Context){p.nodes.fill, p.around.fill, p.entities.fill, p.carriers.fill} {
@@ -199,7 +198,7 @@ type table[K comparable, V any] struct {
 	read func(context.Context, []K) (map[K]V, error)
 	// at returns the cell of an address; if a cell is unavailable, the addresses of the others are read without it.
 	at func(K) cell.ID
-	// enough reports whether what is known need not be read again; nil if it never need be.
+	// enough reports whether a known value need not be read again; nil if it never need be.
 	enough func(K, V) bool
 	known  map[K]V
 	failed map[K]error
@@ -231,7 +230,7 @@ func (t *table[K, V]) getLocked(ctx context.Context, p *peek, keys []K, take fun
 	return nil
 }
 
-// ask notes what of the keys the next round has to read, and reports whether it is anything.
+// ask notes which of the keys the next round has to read, and reports whether there are any.
 func (t *table[K, V]) ask(keys []K) (anything bool) {
 	for _, k := range keys {
 		known, is := t.known[k]
@@ -243,7 +242,7 @@ func (t *table[K, V]) ask(keys []K) (anything bool) {
 	return anything
 }
 
-// fill reads what was asked for.
+// fill reads the requested keys.
 func (t *table[K, V]) fill(ctx context.Context) {
 	if len(t.asked) == 0 {
 		return

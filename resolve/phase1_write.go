@@ -18,7 +18,7 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// maxAttempts is how often the first round is retried because cells changed.
+// maxAttempts is how many times the first round is attempted while cells change.
 const maxAttempts = 50
 
 // put is the first round: key, puid, record, birth id, change and redo entry in one transaction of the

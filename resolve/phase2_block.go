@@ -18,7 +18,7 @@ type candidateSet struct {
 	lost       map[uint64]int           // number of records that lost the blocking key
 	extraLimit map[uint64]int           // number of records to read beyond the usual limit
 	leaders    map[uint64]entity.PUID
-	names      match.Names // counted names of identifiers with more than a few records
+	names      match.Names // the number of names of identifiers that more than a few records carry
 }
 
 func newCandidateSet() *candidateSet {
@@ -51,11 +51,11 @@ func (m *candidateSet) limit(key uint64) int {
 	return match.BlockLimit(key) + 1 + len(m.gained[key]) + m.extraLimit[key]
 }
 
-// candidates is the second round. It reads the records of all blocking keys as they are once the postings of the batch are
-// written, which the third round does: under the lease no other process posts in between.
+// candidates is the second round. It reads the records of all blocking keys in the state after the third round has
+// written the batch's postings. Under the lease no other process posts in between.
 func (b *batch) candidates(ctx context.Context) (*candidateSet, error) {
 	m := newCandidateSet()
-	if b.peek == nil { // it has read for all of its batches
+	if b.peek == nil { // the peek has read for all of its batches
 		if err := b.foresee(ctx); err != nil {
 			return nil, err
 		}

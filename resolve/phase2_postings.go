@@ -15,8 +15,8 @@ import (
 // postings are the postings that a cell's transaction adds and removes.
 type postings struct{ add, remove []derived.Posting }
 
-// differ finds the postings that a record gains and loses because its content or its leadership changed. A
-// repair does not know the former state: it writes and removes all.
+// differ finds the postings that a record gains and loses because its content changed or it became or ceased to be a
+// leader. A repair does not know the former state: it writes and removes all.
 func (b *batch) differ(w *write, m *candidateSet) {
 	if w.new != nil {
 		w.posted = posted(w.new, leads(w.new, b.leaders.after))
@@ -115,7 +115,7 @@ func (b *batch) foresee(ctx context.Context) error {
 // blocks reads records of blocking keys, up to the limit of each.
 type blocks func(ctx context.Context, limits map[uint64]int) (map[uint64][]entity.PUID, error)
 
-// stored is the blocks as they are before the batch. What was read is kept, because only the batch itself changes it.
+// stored returns the blocks before the batch. They are cached, because only the batch itself changes them.
 func (b *batch) stored(ctx context.Context, limits map[uint64]int) (map[uint64][]entity.PUID, error) {
 	if b.peek != nil {
 		return b.peek.blockOf(ctx, limits)
@@ -141,14 +141,14 @@ func (b *batch) stored(ctx context.Context, limits map[uint64]int) (map[uint64][
 	return found, nil
 }
 
-// readBlocks reads the records of every blocking key that records of the batch are posted under or lost, as they are once
-// the postings of the batch are written, unless they were read already. A follower only needs its leader.
+// readBlocks reads the records of every blocking key that records of the batch are posted under or have lost, in the
+// state after the batch's postings are written, unless they were read already. A follower only needs its leader.
 func (b *batch) readBlocks(ctx context.Context, stored blocks, m *candidateSet) error {
 	limits, asked := map[uint64]int{}, map[uint64]int{}
 	want := func(f uint64) {
 		if _, read := m.carriers[f]; !read {
 			limits[f] = m.limit(f)
-			asked[f] = limits[f] + len(m.removed[f]) // as many are left
+			asked[f] = limits[f] + len(m.removed[f]) // without the removed records as many remain
 		}
 	}
 	for p, w := range b.writes {

@@ -13,11 +13,11 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// readAhead reads what the walk and the plan would read step by step, each step when the last one has shown what it needs:
-// around records and those of the batch's candidates that are in their entities, and these entities; then around the other
-// members and where the edges lead. Steps that the cache knows need no reading. What it misses is read when it is needed.
+// readAhead reads in a few steps the rows that the walk and the plan would read one by one: those around records, and
+// around candidates of the batch that are in their entities, and these entities; then those around the other members
+// and along the edges. Rows in the cache are not read. Rows that it misses are read when they are needed.
 func (b *batch) readAhead(ctx context.Context, stored map[entity.PUID]edges, puids []entity.PUID) error {
-	if b.peek != nil { // it reads what its batches need together, and knows one wait of each
+	if b.peek != nil { // a peek combines the reads of its batches and handles each wait itself
 		return b.readAround(ctx, stored, puids)
 	}
 	anchors := b.anchorsOf(puids)
@@ -80,7 +80,7 @@ func (b *batch) further(stored map[entity.PUID]edges, puids, anchors []entity.PU
 	return slices.DeleteFunc(unique(next), func(p entity.PUID) bool { _, read := stored[p]; return read })
 }
 
-// anchorsOf returns the anchors of records, as far as they are in memory.
+// anchorsOf returns the anchors of the records that are in memory.
 func (b *batch) anchorsOf(puids []entity.PUID) (anchors []entity.PUID) {
 	for _, p := range puids {
 		if n := cmp.Or(b.nodes[p], b.cache.nodes.peek(p)); n != nil {

@@ -21,7 +21,7 @@ type outcomes struct {
 	now   time.Time
 	cause changelog.Cause
 	cells map[cell.ID]*outcome
-	// positions are those of the blocking keys that records gain.
+	// positions are the positions of the blocking keys that records gain.
 	positions []uint32
 	err       error
 }

@@ -11,17 +11,17 @@ import (
 	"github.com/locus-db/locus/resolve/derived"
 )
 
-// recalls reports whether the batch may use what the lease holder decided before. A repair may not: what it repeats was
-// decided by another process, or is half written. A large batch need not: its waits are few for so many records, and to remember
-// them takes processor time.
+// recalls reports whether the batch may use the lease holder's cache of edges and decisions. A repair may not: what it
+// repeats was decided by another process, or is half written. A large batch need not: it waits rarely in relation to
+// its records, and the cache costs processor time.
 func (b *batch) recalls() bool {
 	return b.peek == nil && !b.repair && len(b.writes) <= recallMost && b.holdsLease()
 }
 
-// recallMost is how many records a batch has at most that uses, and updates, what is remembered.
+// recallMost is the maximum number of records of a batch that uses and updates the cache.
 const recallMost = 1000
 
-// recall adds to stored and former what the cache has of records and anchors.
+// recall adds to stored and former the cached edges of records and entities of anchors.
 func (b *batch) recall(stored map[entity.PUID]edges, puids, anchors []entity.PUID) {
 	for _, p := range puids {
 		if _, read := stored[p]; read {
@@ -41,7 +41,7 @@ func (b *batch) recall(stored map[entity.PUID]edges, puids, anchors []entity.PUI
 	}
 }
 
-// lookAndKeep is Resolver.look, and puts into the cache what it returns.
+// lookAndKeep is Resolver.look, and caches the result.
 func (b *batch) lookAndKeep(ctx context.Context, puids []entity.PUID) (map[entity.PUID]around, error) {
 	found, err := b.look(ctx, b.read, b.decisions, puids)
 	if err != nil {
@@ -55,12 +55,12 @@ func (b *batch) lookAndKeep(ctx context.Context, puids []entity.PUID) (map[entit
 	return found, nil
 }
 
-// aheadMost is how many records a batch reads around before it has compared them. What it reads for those that do not match
-// is in vain, and that of a large batch costs more than a wait.
+// aheadMost is the maximum number of records of a batch that reads around candidates before it has compared them. Reads
+// around candidates that do not match are wasted, and in a large batch they cost more than a wait.
 const aheadMost = 256
 
-// readCandidates reads the records that the batch will compare, and around those that are not in the cache: they must be waited
-// for, and some of them will match.
+// readCandidates reads the records that the batch will compare, and what is around them unless it is cached. Reading
+// the records takes a wait in any case, and some of them will match.
 func (b *batch) readCandidates(ctx context.Context, m *candidateSet) error {
 	var all, unread []entity.PUID
 	for _, w := range b.writes {

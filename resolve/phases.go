@@ -41,9 +41,9 @@ type batch struct {
 	writes map[entity.PUID]*write
 	nodes  map[entity.PUID]*node // every record that the batch read, in its current version
 	redo   map[cell.ID][]derived.Redo
-	// blocks are the records of blocking keys before the batch, as far as they were read.
+	// blocks are the records of the blocking keys that were read, before the batch.
 	blocks map[uint64]block
-	// former are the entities before the batch, by anchor, as far as they were read; nil if there is none.
+	// former are the entities that were read, before the batch, by anchor; nil if there is none.
 	former map[entity.PUID]*entity.Entity
 	// leaders are the leaders for the contents of the batch.
 	leaders leadership
@@ -81,8 +81,8 @@ func (b *batch) entities(ctx context.Context, anchors []entity.PUID) (map[entity
 	return b.entitiesOf(ctx, b.read, anchors)
 }
 
-// run runs the three rounds. After the first round every reported record is durable; what the others could
-// not do stays in the redo set.
+// run runs the three rounds. After the first round every reported record is durable; what the other rounds could not do
+// stays in the redo set.
 func (b *batch) run(ctx context.Context, report *Batched) {
 	err := b.ensureRules(ctx)
 	if err == nil && b.Rules().Outdated() { // another process may have upgraded since

@@ -26,7 +26,7 @@ type plan struct {
 	known    map[entity.PUID]known // cached facts about olds, by anchor
 }
 
-// known holds facts about a former entity that are needed for each record that comes from it.
+// known holds facts about a former entity that every record that was in it needs.
 type known struct {
 	members      map[entity.PUID]struct{}
 	put, deleted bool // whether the batch put, or deleted, one of the members
@@ -128,8 +128,8 @@ func (p *plan) cluster(g *graph, members []entity.PUID) {
 	}
 }
 
-// beyond returns records that share an entity with affected ones and are not affected themselves. There are
-// none unless a crash left an entity half written.
+// beyond returns records that share an entity with affected ones and are not affected themselves. There are some only
+// if a crash left an entity half written.
 func (p *plan) beyond() []entity.PUID {
 	var beyond []entity.PUID
 	for _, old := range p.olds {
@@ -196,7 +196,7 @@ func (p *plan) retire(out *outcomes, anchor entity.PUID, old *entity.Entity) {
 	o.changed = append(o.changed, changed{anchor: anchor})
 }
 
-// parts returns the clusters that the records of a former entity are in now, in the order of its members.
+// parts returns the clusters that now contain the records of a former entity, in the order of its members.
 func (p *plan) parts(old *entity.Entity) (parts []*cluster) {
 	for _, m := range old.Members {
 		if c := p.of[m.PUID]; c != nil && !slices.Contains(parts, c) {

@@ -26,10 +26,9 @@ type Matching struct {
 // may not be set, and Delete is ignored.
 type Probe struct {
 	Op
-	// Put asks what a put of the record would do. Without a source and key it is taken for a new record.
+	// Put asks what a put of the record would do. Without a source and key the record is treated as new.
 	Put bool
-	// Also are records that are compared as well as those that share a blocking key. They do not change what a put
-	// would do.
+	// Also are additional records to compare with. They do not change what a put would do.
 	Also []entity.PUID
 }
 
@@ -50,28 +49,28 @@ type Prediction struct {
 	Outcome Outcome
 	// Entity is the entity that the record would be in. It is zero if the put would create it with a new id.
 	Entity locality.ID
-	// Merges are the entities whose ids would redirect to Entity afterwards. Splits are those whose records
-	// would no longer be in one entity, such as after a correction, or because a blocking key becomes a stop
-	// key. Both are ordered.
+	// Merges are the entities whose ids would redirect to Entity afterwards. Splits are the entities whose records would
+	// no longer be together, for example after a correction or because a blocking key becomes a stop key. Both are
+	// ordered.
 	Merges, Splits []locality.ID
 }
 
 // Probed is the result of a probe.
 type Probed struct {
-	// Matcher is that of the probe's kind, with the name counts of this comparison.
+	// Matcher is the matcher of the probe's kind, with the name counts of this comparison.
 	Matcher *match.Matcher
 	// Near are the entities that share a blocking key with the probe, and those of Probe.Also, the best first: by outcome (same,
 	// possible, others), then by weight, then by the puid of the anchor.
 	Near []Near
-	// Keys is the number of blocking keys of the probe, without the one that only finds identical records.
-	// Skipped are the kinds of those that are stop keys, each once and ordered.
+	// Keys is the number of blocking keys of the probe, without the one that only finds identical records. Skipped
+	// lists the kinds of those that are stop keys, each kind once, in order.
 	Keys    int
 	Skipped []match.KeyKind
 	// OnlyStopKeys reports whether the probe has blocking keys and all of them are stop keys.
 	OnlyStopKeys bool
 	// Put is set if Probe.Put is.
 	Put *Prediction
-	// Err is set if the probe could not be matched, such as ErrUnavailable. The other fields are then zero.
+	// Err is set, for example to ErrUnavailable, if the probe could not be matched. The other fields are then zero.
 	Err error
 }
 

@@ -29,7 +29,7 @@ import (
 // everything lists every pair that is compared.
 var everything = resolve.Matching{Top: 1 << 20, Least: -30_000}
 
-// openInOrder returns an installation where a later birth id is always greater, as those of a real clock are.
+// openInOrder returns an installation in which birth ids increase, as with a real clock.
 func openInOrder(t testing.TB, wrap func(cell.ID, storage.Cell) storage.Cell) *installation {
 	t.Helper()
 	cells := open(t, t.TempDir(), nil).cells
@@ -92,8 +92,8 @@ func TestMatch_SaysWhatPutDoes(t *testing.T) {
 	}
 }
 
-// A record that loses a stop key makes it a blocking key again: the others that have it are merged. They are listed only
-// if one of them stays with the record.
+// A stop key turns back into a blocking key when a record loses it, and the other records that have it are merged. They
+// are listed only if one of them stays with the record.
 func TestMatch_AssumesTheLostPosting(t *testing.T) {
 	t.Parallel()
 	for phone, stays := range map[string]bool{"415-555-2300": true, "415-555-7777": false} {
@@ -137,7 +137,7 @@ func (in *installation) predicted(t conformance.TB, op resolve.Op, seen map[stri
 	after := in.entities(t)
 	want := resolve.Prediction{Outcome: put.Outcome, Entity: put.Entity}
 	if put.Outcome == resolve.Created && put.Version == 1 {
-		want.Entity = locality.ID{} // a new id; a record that was deleted gets its own back
+		want.Entity = locality.ID{} // a new id; a deleted record that is put again keeps its old id
 	}
 	at := map[string]locality.ID{}
 	for id, refs := range after {
@@ -245,8 +245,8 @@ func (c viewed) View(ctx context.Context, fn func(storage.Tx) error) error {
 	return c.Cell.View(ctx, fn)
 }
 
-// Many probes in one call give the results of as many calls, in their order, with all options, decisions, stop keys and
-// identical records, and take hardly more transactions than one; no call writes.
+// Many probes in one call give the same results as one call per probe, in order, with all options, decisions, stop keys
+// and identical records. They take hardly more transactions than one probe, and no call writes.
 func TestMatch_ManyAreAsManyCalls(t *testing.T) {
 	t.Parallel()
 	var views atomic.Int64

@@ -17,13 +17,13 @@ import (
 // ErrClosed means that the queue takes no more work.
 var ErrClosed = problem.Class(problem.ErrClosed, "resolve: queue closed")
 
-// maxGroup is the maximum number of ops per Apply, unless a single caller brings more: enough to share the
-// syncs of all cells, few enough to bound the wait. heldGroup is that of a resolver that only puts.
+// maxGroup is the maximum number of ops per Apply, unless a single caller brings more: enough to share the syncs of all
+// cells, few enough to bound the wait. heldGroup is the maximum of a resolver that only puts.
 const maxGroup, heldGroup = 8000, 64_000
 
-// Callers that wait for each batch come back together. The queue waits a little for those of the last batch, and of the calls
-// that waited for its end, at most this part of the time that it took. So callers that are out of step, and would form two
-// groups that wait for each other, share the next batch.
+// Callers that wait for each batch come back at the same time. The queue waits a little for the callers of the last batch,
+// and for the calls that waited for its end, for at most this fraction of the time that the batch took. So callers that
+// are out of step share the next batch. Otherwise they would form two groups that wait for each other.
 const (
 	gatherPart = 8
 	gatherMost = 50 * time.Millisecond
@@ -54,7 +54,7 @@ type call struct {
 	mu    sync.Mutex
 	begun bool
 	left  bool
-	known []*Result // result of each op, set once its first round is over
+	known []*Result // the result of each op, set once its first round is over
 }
 
 // begin starts the call and reports whether its caller still waits.
@@ -191,8 +191,8 @@ func (q *Queue) wait(ctx context.Context) (*call, bool) {
 	}
 }
 
-// restAfter is how long the queue has no call before it rests: callers that were just answered often call again at once, and
-// would wait for it.
+// restAfter is how long the queue has no call before it rests: callers that just got a result often call again at once,
+// and would have to wait for the rest to end.
 const restAfter = 10 * time.Millisecond
 
 // forever is longer than the lifetime of any process.

@@ -46,7 +46,7 @@ func TestApply_LargeGroupsWaitAsOften(t *testing.T) {
 		in.apply(t, nth(0, 0, places))
 		in.apply(t, nth(1, 0, places))
 		for _, to := range []int{1, 4, 26} {
-			if n := waits(in, nth(2, to/4, to)); n > 3 { // put, blocking keys, what was decided
+			if n := waits(in, nth(2, to/4, to)); n > 3 { // the put, its blocking keys, the decisions
 				t.Errorf("%d records that join what is remembered waited %d times", to-to/4, n)
 			}
 		}
@@ -66,7 +66,8 @@ func TestApply_LargeGroupsWaitAsOften(t *testing.T) {
 	})
 }
 
-// A process that has the lease again reads what another one decided in between, also if its next batch is no repair.
+// A process that reacquires the lease reads what another process decided in between, also if its next batch is not a
+// repair.
 func TestP09_WhatAnotherProcessDecidedIsReadAgain(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 100))

@@ -27,10 +27,10 @@ type recordWriter struct {
 	successors map[entity.PUID]locality.ID
 	norms      map[int]*match.Record
 
-	// elsewhere are the ops whose keys have puids of other cells: compaction copied the keys here, and the
-	// records stay where they are. These ops are not done here.
+	// elsewhere are the ops whose keys have puids of other cells: compaction copied the keys here, and the records stay
+	// where they are. They perform these ops.
 	elsewhere map[int]entity.PUID
-	// vanished are the ops whose cached puids have no record. They are not done here either.
+	// vanished are the ops whose cached puids have no record. They are not performed either.
 	vanished  []int
 	unchanged []*node // already stored with this content; cached to save a later read
 	writes    []*write
@@ -182,8 +182,8 @@ func (p *recordWriter) decide(i int, puid entity.PUID, stored *entity.Record) er
 	return nil
 }
 
-// birth returns a birth id for the record of an op. That of a hypothetical record is not minted: it is later
-// than all others.
+// birth returns a birth id for the record of an op. A hypothetical record gets one that is later than all others and is
+// not minted.
 func (p *recordWriter) birth(i int) (locality.ID, error) {
 	if p.peek != nil {
 		return unborn, nil

@@ -27,7 +27,7 @@ const (
 	// retryShare bounds the share of time spent on retries: the pause is this many times as long as the
 	// attempt took, up to retryLatest.
 	retryShare = 9
-	// retryLatest is the longest pause: on a slow machine a cell that is back is noticed soon all the same.
+	// retryLatest is the longest pause, so that a slow machine soon notices a cell that is back, too.
 	retryLatest = 15 * time.Second
 )
 

@@ -81,7 +81,7 @@ func (l *redoLog) invalidate() {
 	clear(l.finished)
 }
 
-// beginSweep forgets what the previous sweep found out about entries and cells. The undone records stay until the
+// beginSweep forgets what the previous sweep found out about entries and cells. It keeps the undone records until the
 // redo sets are read.
 func (l *redoLog) beginSweep() {
 	l.mu.Lock()
@@ -246,9 +246,8 @@ func (r *Resolver) clean() bool {
 	return r.redoLog.clean() && r.Rules().change == nil
 }
 
-// due reports whether the redo sets of all cells must be read. A process with Owner does so periodically,
-// however busy it is, because a process that crashed before it asked for its records to be resolved never
-// will.
+// due reports whether the redo sets of all cells must be read. A process with Owner does so periodically, however busy
+// it is, because a process may crash before it requests the resolution of its records.
 func (r *Resolver) due() bool {
 	return r.redoLog.isDirty() || (r.lease != nil || !r.clean()) && r.redoLog.sweepDue(r.opts.Now())
 }

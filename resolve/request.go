@@ -21,7 +21,7 @@ import (
 // waits. The lease stays with its holder, which has warm caches. A request names cells; the work is in
 // their redo sets.
 
-// elsewhere returns once this process has the lease (false) or another process has processed the redo sets of the cells
+// elsewhere waits until this process has the lease (false) or another process has processed the redo sets of the cells
 // (true).
 func (r *Resolver) elsewhere(ctx context.Context, cells []cell.ID) (bool, error) {
 	if r.holdsLease() {
@@ -127,7 +127,7 @@ func (r *Resolver) listen(ctx context.Context) (heard func()) {
 		defer close(done)
 		for {
 			if _, _, err := r.lease.Look(ctx); err != nil || !lately {
-				return // what is missed now is read the next time
+				return // a request missed now is read the next time
 			}
 			if err := pause(ctx, leasePoll, nil); err != nil {
 				return

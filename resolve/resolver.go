@@ -56,18 +56,19 @@ type Op struct {
 	Delete bool
 	// IfVersion, if not 0, refuses a deletion with entity.ErrVersion unless the record has this version.
 	IfVersion int64
-	// Unless, if not nil, refuses the write with entity.ErrRefused if it reports true of the stored record. It is called in the
-	// transaction of the write, maybe several times, and not if there is no record, or a deleted one.
+	// Unless, if not nil, is called with the stored record; if it returns true, the write is refused with
+	// entity.ErrRefused. It is called in the transaction of the write, possibly several times, but not for a missing or
+	// deleted record.
 	Unless func(stored *entity.Record) bool
 	// Observed is when the source observed the content. Zero means now, unless the content is already
 	// stored.
 	Observed time.Time
-	// Later means that the content takes the place of other content observed at the same time, because its source says
-	// that it came later. Otherwise the greater content does, whatever the order of arrival.
+	// Later means that the content replaces other content observed at the same time, because the source has marked it
+	// as later. Otherwise the greater content wins, whatever the order of arrival.
 	Later      bool
 	Attributes entity.Attributes
-	// Birth and Version are those that the record had in the installation that it is restored from; zero for others. Birth
-	// must be an id of the record's cell.
+	// Birth and Version are set for restored records to the values in the installation of the dump, and zero otherwise.
+	// Birth must be an id of the record's cell.
 	Birth   locality.ID
 	Version int64
 }
@@ -200,8 +201,8 @@ func (r *Resolver) Apply(ctx context.Context, ops []Op) []Result {
 	return r.apply(ctx, ops, func(int, Result) {})
 }
 
-// apply is Apply with a callback: tell receives the first-round result of each op as soon as it is durable
-// or refused. tell is called concurrently.
+// apply is Apply with a callback: it calls tell, concurrently, with the first-round result of each op as soon as the op
+// is durable or refused.
 func (r *Resolver) apply(ctx context.Context, ops []Op, tell func(i int, r Result)) []Result {
 	r.mu.Lock()
 	defer r.unlock()

@@ -148,7 +148,8 @@ func TestResolver_SaysWhatBecameOfARecord(t *testing.T) {
 	in.check(t)
 }
 
-// What a record says follows from its content, also while its process remembers what it said before.
+// The contribution of a record to its entity follows from its content, even if the process has cached the contribution
+// of former content.
 func TestResolver_ReadsOtherContentOfARecordThatItRemembers(t *testing.T) {
 	t.Parallel()
 	in := open(t, t.TempDir(), nil)

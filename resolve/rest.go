@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// sweepEvery is how often a process with Owner looks for work that others left undone without a request.
+	// sweepEvery is how often a process with Owner looks for work that other processes left undone without a request.
 	sweepEvery = 30 * time.Second
 	// idleLease is how long a process without writes of its own keeps the lease. It then releases it even if
 	// it is working for others, so that the lease moves to where the writes are.
@@ -25,9 +25,9 @@ const (
 	restPatience = 500 * time.Millisecond
 )
 
-// Drain finishes the work that a crash or an unavailable cell left undone and removes finished redo
-// entries. If another process holds the lease, that is its task and Drain does nothing, as while an upgrade
-// keeps records waiting. Call it when a service starts and before it stops; Rest does the same in between.
+// Drain finishes the work that a crash or an unavailable cell left undone and removes finished redo entries. Drain does
+// nothing if another process holds the lease, because the work is then that of the holder, or while records wait for an
+// upgrade. Call it when a service starts and before it stops; Rest does the same in between.
 func (r *Resolver) Drain(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.unlock()
@@ -60,8 +60,8 @@ func (r *Resolver) drain(ctx context.Context) error {
 	return r.clear(ctx)
 }
 
-// Settled works off all redo entries and then calls fn. Until fn returns, neither this process nor
-// another one that shares the cells resolves records. The others may put some.
+// Settled works off all redo entries and then calls fn. Until fn returns, neither this process nor another one that
+// shares the cells resolves records. Other processes may still put records.
 func (r *Resolver) Settled(ctx context.Context, fn func() error) error {
 	if err := r.mu.lockIn(ctx); err != nil {
 		return err
@@ -150,8 +150,8 @@ func (r *Resolver) restHeld(ctx context.Context) time.Duration {
 	return r.wait
 }
 
-// watch is Rest for a process without the lease. It reads one row, which shows whether other processes are
-// active and whether there is work that none of them does.
+// watch is Rest for a process without the lease. It reads one row, which shows whether other processes are active and
+// whether there is work that none of them is doing.
 func (r *Resolver) watch(ctx context.Context) time.Duration {
 	l, free, err := r.lease.Look(ctx)
 	if err != nil {

@@ -20,8 +20,8 @@ type StoredTerms struct {
 	Body []byte
 }
 
-// ReadStored reads the rules in their stored form and the term-frequency tables, in a transaction of the authority. An
-// unfinished migration is left out: the rules are those after it. unsettled describes the migration, "" if there is none.
+// ReadStored reads the rules in their stored form and the term-frequency tables, in a transaction of the authority.
+// Rules in migration are returned as they are after it. unsettled describes the migration, "" if there is none.
 func ReadStored(ctx context.Context, tx storage.Tx) (rules []byte, terms []StoredTerms, unsettled string, err error) {
 	b, err := readRules(ctx, tx)
 	if err == nil && b == nil {
@@ -66,7 +66,7 @@ func WriteStored(ctx context.Context, tx storage.Tx, rules []byte, terms []Store
 	if err := b.write(ctx, tx); err != nil {
 		return err
 	}
-	// A table that is missing or damaged fails here, and not in the process that opens the installation.
+	// A missing or damaged table is detected here, and not by the process that opens the installation.
 	_, err := b.rules(ctx, tx, newDecodedRules())
 	return err
 }

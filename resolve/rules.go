@@ -60,7 +60,7 @@ type Rules struct {
 // Terms describes a stored term-frequency table.
 type Terms struct {
 	Hash string `json:"hash"`
-	// Kind of the counted records, "" if none were counted.
+	// Kind is the kind of the counted records, "" if none were counted.
 	Kind string `json:"kind,omitempty"`
 	// Records, Tokens and Chains are the numbers of items counted in the term-frequency table; Bytes is its encoded size.
 	Records int `json:"records"`
@@ -86,10 +86,11 @@ type Migration struct {
 
 // MigrationProgress is the progress of a migration in one cell.
 type MigrationProgress struct {
-	After   int64 `json:"after,string"`         // puid of the last record examined
-	Key     int64 `json:"key,string,omitempty"` // blocking key of the last posting examined
-	Records int   `json:"records"`              // records resolved again; what was examined in the other steps of an upgrade
-	Done    bool  `json:"done,omitempty"`
+	After int64 `json:"after,string"`         // puid of the last record examined
+	Key   int64 `json:"key,string,omitempty"` // blocking key of the last posting examined
+	// records resolved again; in the other steps of an upgrade, rows examined
+	Records int  `json:"records"`
+	Done    bool `json:"done,omitempty"`
 }
 
 // Records returns the number of records resolved again.

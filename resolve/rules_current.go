@@ -17,8 +17,8 @@ import (
 // errOldRules means that a cell refuses records written under this process's rules.
 var errOldRules = errors.New("resolve: the rules have changed")
 
-// Reload reads the rules of the installation if this process may not have the newest ones. If the
-// installation has none yet, the rules of the options are stored.
+// Reload reads the rules of the installation unless this process has the newest ones. If the installation has none yet,
+// the rules of the options are stored.
 func (r *Resolver) Reload(ctx context.Context) error {
 	if err := r.mu.lockIn(ctx); err != nil {
 		return err

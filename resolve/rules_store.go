@@ -107,7 +107,8 @@ func (b *storedRules) write(ctx context.Context, tx storage.Tx) error {
 	return tx.PutDefinition(ctx, rulesKey, text)
 }
 
-// decodedRules caches what was made of stored rules, which are read again whenever another process may have changed them.
+// decodedRules caches what is decoded from stored rules, because these are read again whenever another process may have
+// changed them.
 type decodedRules struct {
 	terms map[string]*match.TermFrequencies // by hash
 	kinds map[storedKind]*Kind

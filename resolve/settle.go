@@ -15,8 +15,8 @@ import (
 // errSettled stops a check because another process has finished it.
 var errSettled = errors.New("resolve: the cells are settled")
 
-// Unsettled reports whether, as far as this process knows, a cell was restored from a copy of itself and
-// other cells may still hold data derived from rows that it lost.
+// Unsettled reports whether this process knows of a cell that was restored from a backup while other cells may still
+// hold data derived from rows that it lost.
 func (r *Resolver) Unsettled() bool { return r.unsettled.Load() }
 
 // Settle repairs the consequences of restored cells: it checks and repairs everything, page by page, while

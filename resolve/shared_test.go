@@ -156,7 +156,7 @@ func TestP09_AProcessThatStopsIsReplaced(t *testing.T) {
 		cells := open(t, t.TempDir(), nil).cells
 		gate := &pause{left: 1 << 30, on: make(chan struct{}), hit: make(chan struct{})}
 		a := process(t, cells, "a", func(_ cell.ID, c storage.Cell) storage.Cell { return pausedCell{c, gate} })
-		// The clock of the waiting process runs fast: leases expire at once unless renewed.
+		// The clock of the waiting process runs fast, so that leases that are not renewed expire at once.
 		began := time.Now()
 		b := processOver(t, wrapped{cells, nil}, cells, "b", func() time.Time { return began.Add(100 * time.Since(began)) })
 		third := len(ops) / 3
@@ -180,7 +180,7 @@ func TestP09_AProcessThatStopsIsReplaced(t *testing.T) {
 		close(gate.on)
 		<-done
 		a.Leave(context.Background())
-		b.apply(t, ops) // what the paused process may not have written
+		b.apply(t, ops) // writes that the paused process may not have completed
 		if d := differ(b.check(t), want); d != "" {
 			t.Fatalf("stopped before write %d:\n%s", stop, d)
 		}
@@ -258,8 +258,8 @@ func TestP09_ARepairSeesWhatAnotherProcessPut(t *testing.T) {
 	a.Leave(t.Context())
 }
 
-// A record that needs an unavailable cell is blocked without contacting that cell again for each record:
-// one with blocking keys there, and one that lost some.
+// A record that needs an unavailable cell is blocked without contacting that cell again for each such record. Tried
+// with a record with blocking keys there, and one that lost some.
 func TestResolver_ACellThatIsDownIsNotAskedForEachRecord(t *testing.T) {
 	t.Parallel()
 	const n = 80

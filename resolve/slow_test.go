@@ -48,8 +48,8 @@ func (c slowCell) Read(ctx context.Context, fn func(storage.Tx) error) error {
 	return c.Cell.Read(ctx, fn)
 }
 
-// Even if a statement takes longer than the lease lasts, three processes finish: a working holder is not
-// replaced for ever, and its work is not repeated for ever.
+// Three processes finish even if a statement takes longer than the lease lasts: a working holder is not replaced for
+// ever, and its work is not repeated for ever.
 func TestP09_SlowProcessesFinish(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

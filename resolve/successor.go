@@ -28,7 +28,7 @@ func (b *batch) successors(ctx context.Context, targets map[int]target) (map[ent
 	if err := b.load(ctx, going, puids); err != nil {
 		return nil, err
 	}
-	for i, t := range targets { // one that stays can inherit
+	for i, t := range targets { // a record that stays can inherit
 		if n := going[t.puid]; n != nil && b.ops[i].Delete && !n.Deleted() && b.ops[i].refused(n.Record) != nil {
 			delete(going, t.puid)
 		}

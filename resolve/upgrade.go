@@ -17,9 +17,9 @@ import (
 
 // Step is a step of an upgrade. Every cell finishes a step before the next one begins.
 //
-// The former matcher is not at hand, so the blocking keys that it made of a record are unknown. Therefore the new keys
-// of all records are posted first, then every posting is dropped that its record does not have now. From then on the
-// postings are those of a fresh installation, and records are resolved again as in the migration of a kind.
+// This program does not contain the former matcher, so the blocking keys that it computed are unknown. Therefore the
+// new keys of all records are posted first, then every posting that its record no longer has is dropped. The postings
+// are then the same as in a fresh installation, and records are resolved again as in the migration of a kind.
 type Step string
 
 // The steps of an upgrade, in order.
@@ -60,7 +60,7 @@ func (r *Rules) ready() error {
 // Outdated reports whether the installation has to be upgraded before anything is written.
 func (r *Rules) Outdated() bool { return r.outdated() != nil }
 
-// Upgraded returns ErrOutdated if the installation has to be upgraded, as far as can be known.
+// Upgraded returns ErrOutdated if this process knows that the installation has to be upgraded.
 func (r *Resolver) Upgraded(ctx context.Context) error {
 	if !r.Rules().Outdated() {
 		return nil
@@ -71,9 +71,9 @@ func (r *Resolver) Upgraded(ctx context.Context) error {
 	return r.Rules().outdated()
 }
 
-// Upgrade begins resolving the records of all kinds again by the matcher of this program, if the entities were made by an
-// older version. Every cell must answer. From then on processes with the former matcher are refused, and Resume does the
-// work; until the last step has begun, records that are put wait. Upgrade reports whether Resume has anything to do.
+// Upgrade begins resolving the records of all kinds again by the matcher of this program, if the entities were made by
+// an older version. Every cell must answer. From then on processes with the former matcher are refused, and Resume does
+// the work; records that are put wait until the last step has begun. Upgrade reports whether Resume has anything to do.
 func (r *Resolver) Upgrade(ctx context.Context) (bool, error) {
 	r.mu.Lock()
 	defer r.unlock()

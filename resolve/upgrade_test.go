@@ -193,8 +193,8 @@ func TestP09_AnUpgradeWhileCellsAreAdded(t *testing.T) {
 	}
 }
 
-// Two processes: one with the data of the older matcher open, one that upgrades. Before the upgrade nothing is written;
-// afterwards both go on. The rules of a newer matcher are refused by name, also by a process that is running.
+// Two processes: one with the data of the older matcher open, one that upgrades. Before the upgrade neither writes;
+// afterwards both continue. The rules of a newer matcher are refused by name, also by a process that is running.
 func TestUpgrade_Refuses(t *testing.T) {
 	t.Parallel()
 	in := open(t, t.TempDir(), nil)

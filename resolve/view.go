@@ -113,7 +113,8 @@ func (r *Resolver) build(c *cluster) entity.Indexed {
 	return indexed
 }
 
-// Supports returns what speaks for the values of an entity's view. records are those of its members, in their order.
+// Supports returns the evidence for the values of an entity's view. records are the records of its members, in their
+// order.
 func (r *Resolver) Supports(e *entity.Entity, records []*entity.Record) map[string][]entity.Support {
 	testimony := make([]entity.Testimony, len(records))
 	var policy entity.Policy
