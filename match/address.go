@@ -16,8 +16,8 @@ const (
 	maxRange        = 200 // between the two numbers of a range
 )
 
-// address is a postal address, parsed by a few rules: the house number, and the words of the street without
-// type, direction and unit. A word that no rule covers stays a street word.
+// address is a postal address, parsed by a few rules: the house number, and the street's words without its type,
+// direction and unit. A word that no rule covers counts as a street word.
 type address struct {
 	text     string // normal form: canonical abbreviations
 	number   uint32 // house number, 0 if there is none
@@ -93,7 +93,7 @@ func trailingPostcode(words []streetEntry) string {
 	return ""
 }
 
-// read reads the street and the number, and returns how many words they are.
+// read reads the street and the number, and returns how many words it used.
 func (a *address) read(words []streetEntry) int {
 	typed := false // a type followed the street's words: the street has ended
 	for i := 0; i < len(words); i++ {

@@ -12,7 +12,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// Aliases are kept by the text of a kind, and are no part of its identity: no record is resolved again because of them.
+// Aliases are written with the text of a kind but are not part of its hash: changing them resolves no record again.
 func TestSchema_AliasesAreNotInTheHash(t *testing.T) {
 	t.Parallel()
 	s := match.Place()
@@ -34,7 +34,8 @@ func TestSchema_AliasesAreNotInTheHash(t *testing.T) {
 	}
 }
 
-// A kind that was stored without aliases has those of the built-in kind of its name, where attribute and type agree.
+// A kind that was stored without aliases gets the aliases of the built-in kind of the same name, for attributes of
+// equal name and type.
 func TestSchema_AliasesOfAnEarlierRelease(t *testing.T) {
 	t.Parallel()
 	stored := match.Place()

@@ -11,11 +11,11 @@ const softSimilar = 0.88
 type alignment struct {
 	usedA, usedB uint32 // bit per token
 	weight       weight // of the common words
-	named        bool   // one of them is not a word of trades or addresses
+	named        bool   // one of the paired words describes neither a trade nor an address
 }
 
-// align pairs the words of two names: first equal ones, then one with two that are written apart, then similar ones, then an
-// initial with a word at half weight.
+// align pairs the words of two names: first equal words, then one word with the same word written as two, then similar
+// words, then an initial with a word at half weight.
 func align(a, b []token) alignment {
 	var l alignment
 	for i := range a {
@@ -112,7 +112,7 @@ func compareNames(v *Vector, first, second *Record) (related level) {
 		rest = compareResiduals(&x, &y, &l, related)
 		grade = gradeTokens(a, b, &l)
 		if grade > nameNone && !l.named && x.named && y.named && similar(kept(a.tokens, l.usedA), kept(b.tokens, l.usedB)) < 0.9 {
-			grade = nameNone // the common words are generic ("Street", "Salon"), and each name has a word of its own
+			grade = nameNone // the paired words are generic ("Street", "Salon"), and each name has another word
 		} else if rest > residualPart { // otherwise a word differs, not only the spacing
 			grade = max(grade, gradeCompact(a, b, grade))
 		}
@@ -232,7 +232,7 @@ func compareResiduals(x, y *residual, l *alignment, related level) level {
 // residual describes the unpaired words of a name.
 type residual struct {
 	any, rare, number bool
-	own               bool  // a word that is not just a description of what the thing is
+	own               bool  // a word that is not just a description of the thing
 	named             bool  // a word other than of trades, addresses and numbers
 	title             bool  // the name, including its paired words, is a person's
 	parts             parts // named by the words
@@ -243,7 +243,7 @@ func isLabel(tokens []token, i int) bool {
 	return tokens[i].number || len(tokens[i].text) == 1 && i == len(tokens)-1
 }
 
-// isKept reports whether a word belongs to the residual: it is not paired, and no stop word.
+// isKept reports whether a word belongs to the residual: it is unpaired and not a stop word.
 func isKept(tokens []token, used uint32, i int) bool {
 	return used&(1<<i) == 0 && (!tokens[i].stop || isLabel(tokens, i))
 }

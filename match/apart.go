@@ -2,10 +2,10 @@
 
 package match
 
-// Words that one writes as one and another apart: Blade Runner, PSLX 350.
+// Words that are written as one or as two: Bladerunner and Blade Runner, PSLX350 and PSLX 350.
 
-// apart pairs a word of one name with two neighbouring words of the other that are the same word written apart: Blade
-// Runner. It returns the words that are paired.
+// apart pairs a word of one name with two neighbouring words of the other that are the same word written apart, such as
+// Blade Runner. It returns the paired words.
 func (l *alignment) apart(one, two []token, usedOne, usedTwo uint32) (ones, twos uint32) {
 	var lengths uint64 // of the unpaired words
 	for i := range one {

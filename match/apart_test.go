@@ -18,7 +18,7 @@ attributes:
   year: { type: date }
 `
 
-// Words that are written as one or apart are equal, in titles and in names of businesses.
+// A word written as one equals the same word written as two, in titles and in names of businesses.
 func TestNames_JoinedAndApart(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ kind, a, b, level string }{
@@ -43,7 +43,7 @@ func TestNames_JoinedAndApart(t *testing.T) {
 	}
 }
 
-// Titles become candidates whatever happens to their rarest words: a typo is rarer than all of them.
+// Titles become candidates even if their rarest words differ: a typo is rarer than any real word.
 func TestTitles_MeetBesideTheirRarestWords(t *testing.T) {
 	t.Parallel()
 	var all []match.Attributes
@@ -72,7 +72,7 @@ func TestTitles_MeetBesideTheirRarestWords(t *testing.T) {
 	}
 }
 
-// Names without a house meet at their place by how they begin, without spaces.
+// Names without a house number become candidates by their place and the first letters of the name, without spaces.
 func TestNames_MeetAtAPlaceJoinedAndApart(t *testing.T) {
 	t.Parallel()
 	m := match.New(match.Place(), nil)
@@ -89,7 +89,7 @@ func TestNames_MeetAtAPlaceJoinedAndApart(t *testing.T) {
 	}
 }
 
-// A model number that one title writes apart agrees, and is shown.
+// A model number that one title writes as two words agrees, and is shown.
 func TestTitles_ModelNumbersApart(t *testing.T) {
 	t.Parallel()
 	m := match.New(match.Product(), nil)

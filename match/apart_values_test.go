@@ -8,8 +8,8 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// What tells two things of one name apart: sizes and durations in attributes of their own, other recordings, countries, second
-// given names.
+// These values distinguish two things of one name: sizes and durations in separate attributes, other recordings,
+// countries, second given names.
 func TestCompare_WhatTellsNamesakesApart(t *testing.T) {
 	t.Parallel()
 	product := match.New(kindOf(t, "kind: cream\nversion: 1\nattributes:\n  title: { type: name, style: title }\n  size: { type: text }\n  dose: { type: number }\n"), nil)

@@ -11,11 +11,11 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// maxBag bounds the words of a bag, and with them the cost of a comparison.
+// maxBag limits the words of a bag, and with them the cost of a comparison.
 const maxBag = 96
 
-// bag holds the different words of all text of a record whose name is a title: the title, ids, categories,
-// people, and what the kind declares as text.
+// bag holds the different words of all text of a record whose name is a title: the title, ids, categories, people, and
+// the attributes that the kind declares as text.
 type bag struct {
 	words []bagWord // ordered by hash
 	total weight    // of all words
@@ -25,16 +25,16 @@ type bag struct {
 type bagWord struct {
 	hash   uint64
 	weight weight
-	rare   bool // few records have it; never for a model number, which has a line of its own
+	rare   bool // few records have the word; never set for model numbers, which are compared separately
 }
 
 // maxNothing is the length from which a text is no null value, in any notation.
 const maxNothing = 64
 
-// textSalt distinguishes the words of a text from those of a name, whose counts are in the same table.
+// textSalt distinguishes the words of a text from the words of a name, because their counts are in one table.
 const textSalt = 0x7465787400000000
 
-// textCounted is the hash under which a table has the number of titles whose text it counts. Older tables have none.
+// textCounted is the hash under which a table stores the number of titles whose text it counts. Older tables lack it.
 var textCounted = textHash("")
 
 func textHash(w string) uint64 { return xxhash.Sum64String(w) ^ textSalt }
@@ -75,7 +75,8 @@ func (r *Record) readText(texts []string) {
 			continue
 		}
 		words, measures := splitTitle(raw)
-		if len(words) == len(measures) { // a size alone is that of the thing, as if the title had it
+		// a text that is only a size gives the size of the thing, as if it were in the title
+		if len(words) == len(measures) {
 			t.addMeasures(terms, measures...)
 			continue
 		}
@@ -117,8 +118,8 @@ func (b *bag) add(terms *TermFrequencies, w string) {
 	b.total += weight
 }
 
-// weighText returns the weight of a folded word of a text, and whether few records have it. Without statistics no word is
-// known to be rare.
+// weighText returns the weight of a folded word of a text, and whether few records have the word. Without statistics no
+// word counts as rare.
 func (p *TermFrequencies) weighText(w string, hash uint64, role nameRole) (of weight, rare bool) {
 	if p.texts > 0 {
 		n := max(p.tokens[hash], 1)
@@ -144,7 +145,7 @@ func (b *bag) holds(hash uint64) bool {
 	return found
 }
 
-// tells reports whether every word of a folded text is in the bag.
+// tells reports whether the bag contains every word of a folded text.
 func (b *bag) tells(folded string) bool {
 	for w := range strings.FieldsSeq(folded) {
 		if !b.has(w) && nameWords[w]&nameStop == 0 {
@@ -154,11 +155,12 @@ func (b *bag) tells(folded string) bool {
 	return folded != ""
 }
 
-// fewWords is the weight of the common words up to which a short text is not known to be contained in another.
+// fewWords is the least weight of the shared words for which a text can count as contained in another: a shorter text may
+// be contained by chance.
 const fewWords weight = 1500
 
-// compareText grades how much of the shorter text the other contains, by the weight of the words. A rare common word
-// raises the grade. Titles alone are compared as names.
+// compareText grades how much of the shorter text the other contains, by the weight of the words. A shared rare word
+// raises the grade. Records with no text but the title are compared by name only.
 func compareText(a, b *bag) level {
 	if len(a.words) == 0 || len(b.words) == 0 || !a.more && !b.more {
 		return levelNone
@@ -183,7 +185,7 @@ func compareText(a, b *bag) level {
 	return l
 }
 
-// overlap returns the weight of the common words, and whether one of them is rare.
+// overlap returns the weight of the shared words, and whether one of them is rare.
 func (b *bag) overlap(other *bag) (common weight, rare bool) {
 	for i, j := 0, 0; i < len(b.words) && j < len(other.words); {
 		switch x, y := &b.words[i], &other.words[j]; {

@@ -44,7 +44,7 @@ func TestCompareText(t *testing.T) {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
 		}
 		if c.name == "two thirds, one of them rare" || c.name == "all, and a rare one" {
-			continue // a word is rare in both or in none
+			continue // a word is rare in both texts or in neither
 		}
 		if got := compareText(c.b, c.a); got != c.want {
 			t.Errorf("%s, the other way round: %d, want %d", c.name, got, c.want)

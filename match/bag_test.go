@@ -34,7 +34,7 @@ func kindOf(t *testing.T, text string) *match.Schema {
 	return s
 }
 
-// line returns a line of an explanation, and whether it is there.
+// line returns the line of an explanation with a name, and whether there is one.
 func line(e match.Explanation, name string) (match.Line, bool) {
 	i := slices.IndexFunc(e.Lines, func(l match.Line) bool { return l.Attribute == name })
 	if i < 0 {
@@ -43,7 +43,7 @@ func line(e match.Explanation, name string) (match.Line, bool) {
 	return e.Lines[i], true
 }
 
-// The line of the text has the raw values of all that it compares: not those of notes and tags.
+// The text line shows the raw values of all attributes that it compares, and not those of notes and tags.
 func TestText_IsExplainedWithItsValues(t *testing.T) {
 	t.Parallel()
 	m := match.New(kindOf(t, beers), nil)
@@ -62,7 +62,7 @@ func TestText_IsExplainedWithItsValues(t *testing.T) {
 	}
 }
 
-// What is not compared changes neither a comparison nor the content.
+// Attributes that are not compared change neither a comparison nor the content.
 func TestText_NotesAreNotCompared(t *testing.T) {
 	t.Parallel()
 	m := match.New(kindOf(t, beers), nil)
@@ -78,7 +78,7 @@ func TestText_NotesAreNotCompared(t *testing.T) {
 	}
 }
 
-// Without text in any record the title is compared once only.
+// If neither record has other text, the title is compared only once.
 func TestText_TitlesAloneHaveNoLine(t *testing.T) {
 	t.Parallel()
 	m := match.New(kindOf(t, beers), nil)
@@ -88,8 +88,8 @@ func TestText_TitlesAloneHaveNoLine(t *testing.T) {
 	}
 }
 
-// Frequencies decide what is rare: a word that few records have raises the level, and a model number that many have does
-// not name a thing.
+// Frequencies determine rarity: a word that few records have raises the level, and a model number that many records
+// have does not identify a thing.
 func TestText_RarityIsCounted(t *testing.T) {
 	t.Parallel()
 	s := kindOf(t, "kind: thing\nversion: 1\nattributes:\n  title: { type: name, style: title }\n  about: { type: text }\n")
@@ -118,8 +118,8 @@ func TestText_RarityIsCounted(t *testing.T) {
 	}
 }
 
-// A kind sets its own weights for the levels of the text, and model numbers are compared with an attribute of another
-// record.
+// A kind sets its own weights for the levels of the text, and model numbers are also compared with an attribute of the
+// other record.
 func TestText_WeightsOfAKind(t *testing.T) {
 	t.Parallel()
 	s := match.Product()
@@ -163,7 +163,7 @@ func TestText_SharesBitsWithTheSource(t *testing.T) {
 	}
 }
 
-// A table of an older version counts no text: its words are not taken for rare ones. What is counted survives encoding.
+// A table of an older version has no counts of text, so no word counts as rare. New counts survive encoding.
 func TestText_TablesWithoutText(t *testing.T) {
 	t.Parallel()
 	s := kindOf(t, "kind: thing\nversion: 1\nattributes:\n  title: { type: name, style: title }\n  about: { type: text }\n")

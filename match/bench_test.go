@@ -65,8 +65,8 @@ func BenchmarkNormalise(b *testing.B) {
 	}
 }
 
-// BenchmarkCompare compares the labelled pairs, half of them matches, and random pairs, which are most of
-// what a resolver rejects.
+// BenchmarkCompare compares the labelled pairs, half of which match, and random pairs, because most pairs that a
+// resolver compares are rejected.
 func BenchmarkCompare(b *testing.B) {
 	places := realPlaces(b)
 	m := match.New(match.Place(), nil)

@@ -38,7 +38,7 @@ const (
 	KeyBrandWord   KeyKind = 18 // brand x the rarest word
 	KeyDatePlace   KeyKind = 19 // day x sound of the city
 	KeyEqual       KeyKind = 20 // all compared content
-	KeyPersonWord  KeyKind = 21 // family name of one of the people x a rare word of the title
+	KeyPersonWord  KeyKind = 21 // family name of one of the people, with a rare word of the title
 	KeyPersonYear  KeyKind = 22 // the same x year
 	KeyBeginning   KeyKind = 23 // first letters of a title, or all of a name, without spaces
 )
@@ -87,10 +87,10 @@ func (k KeyKind) limit() uint64 {
 // MarshalText returns the text of String.
 func (k KeyKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// BlockingKey says which records are compared: those that share one. Its hash is the 64-bit xxHash (seed 0) of
-// the byte of its kind, the kind of the record unless that is place, and the parts, each followed by 0x1f;
-// the last two bits are replaced by the code of the limit, see BlockLimit. Hashes are stored: the same
-// parts give the same hash for ever, on every machine.
+// BlockingKey selects the records to compare: records are compared if they share one. Its hash is the 64-bit xxHash
+// (seed 0) of the byte of its kind, the kind of the record unless that is place, and the parts, each followed by 0x1f;
+// the last two bits are replaced by the code of the limit, see BlockLimit. Hashes are stored, so the same parts must
+// always give the same hash, on every machine.
 type BlockingKey struct {
 	Hash uint64
 	Kind KeyKind
@@ -121,7 +121,7 @@ func (r *Record) BlockingKey(hash uint64) (kind KeyKind, text string, ok bool) {
 	return s.kind, s.text, s.found
 }
 
-// sink receives blocking keys: it collects them, or looks for one of them.
+// sink receives blocking keys: it either collects them or searches for one.
 type sink struct {
 	keys    []BlockingKey
 	salt    string // the record's kind, unless place: two kinds share no blocking keys
@@ -198,9 +198,9 @@ func (r *Record) emit(s *sink) {
 	}
 }
 
-// emitAddress emits the blocking keys of the house. The number with the street is specific while there are few
-// records; later a street name that every town has becomes a stop key, and the number with the postcode, or
-// with street and city, takes over.
+// emitAddress emits the blocking keys of the house. The number with the street is specific as long as there are few
+// records. Once a frequent street name has become a stop key, the number with the postcode, or with street and city,
+// finds the candidates.
 func (r *Record) emitAddress(s *sink) {
 	if r.address.number == 0 {
 		return
@@ -252,11 +252,11 @@ func (r *Record) emitName(s *sink, place, wider string) {
 	case n > 1:
 		s.add(KeyTokens, min(rarest[0].text, rarest[1].text), max(rarest[0].text, rarest[1].text))
 	}
-	switch { // the house is one, too
+	switch { // a house number needs no key of the name's beginning
 	case r.address.number > 0:
 	case place != "":
 		s.add(KeyTokenPlace, r.name.beginning(), place)
-	case n > 1 || rarest[0].rare: // nothing else tells apart names that begin alike
+	case n > 1 || rarest[0].rare: // too many names begin with the same common word
 		s.add(KeyBeginning, r.name.compact)
 	}
 	if r.point.valid() {

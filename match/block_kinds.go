@@ -73,16 +73,16 @@ func (r *Record) emitTitle(s *sink) {
 		s.add(KeyModel, cmp.Or(core(c.text), c.text))
 	}
 	for _, c := range r.title.codes.ids {
-		if !digits(c.text) { // others stand on packages, not in titles
+		if !digits(c.text) { // other codes are printed on packages and rarely in titles
 			s.add(KeyModel, c.text)
 		}
 	}
 	r.emitWords(s)
 }
 
-// emitWords emits words of a title: alone if they are rare, otherwise in pairs. A word that no other title has, as a typo is,
-// takes the place of none that others have. The beginning of the title, without spaces, is the same however its words are
-// joined, and if what follows was misspelt or cut off.
+// emitWords emits words of a title: alone if they are rare, otherwise in pairs. A word that no other title has, such as
+// a typo, does not use up the place of one that others have. The beginning of the title without spaces stays the same
+// if words are joined or separated, or if the end is misspelled or cut off.
 func (r *Record) emitWords(s *sink) {
 	var words, common [3]*token
 	without := r.title.coded
@@ -151,7 +151,7 @@ func (n *name) beginning() string {
 // keyBeginning is the number of letters of a title's beginning.
 const keyBeginning = 12
 
-// keyCodes and keyTold bound the model numbers of a title and those of its text that are blocking keys.
+// keyCodes and keyTold limit how many model numbers of a title and of its text become blocking keys.
 const (
 	keyCodes = 3
 	keyTold  = 1

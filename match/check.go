@@ -109,7 +109,7 @@ func (s *Schema) matches(a Attribute) bool {
 	return s.fieldOf(a) != fieldCount && a.Role != RoleCountry
 }
 
-// says reports whether a record has a value of a compared attribute.
+// says reports whether a record has a value that is compared.
 func (s *Schema) says(a Attributes) bool {
 	return slices.ContainsFunc(s.Attributes, func(attribute Attribute) bool {
 		return s.matches(attribute) && slices.ContainsFunc(a[attribute.Name], sent)

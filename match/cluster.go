@@ -19,12 +19,12 @@ const (
 	MaxBlockWords    = 8
 	// MaxComponent is C: a component of more records is cut at higher weights.
 	MaxComponent = 100
-	// CutStep is how much the weight of a cut rises per step.
+	// CutStep is the amount by which the weight of a cut rises per step.
 	CutStep Weight = 250
 	// CutMax is the highest weight of a cut: T + 15 bits.
 	CutMax = Threshold + 1500
-	// MaxLinked bounds a component that no cut divides. The records of a larger one stay separate, except
-	// for must-links and identical records.
+	// MaxLinked is the largest component that is clustered although no cut divides it. The records of a larger one stay
+	// separate, except for must-links and identical records.
 	MaxLinked = 2000
 	// MaxWeight bounds the weight of one edge, so that one pair cannot outvote many.
 	MaxWeight Weight = 2000
@@ -62,15 +62,15 @@ type Edge struct {
 // Join is one step of clustering: two groups that were joined because of an edge, or were not.
 type Join struct {
 	Edge Edge  // in the order of keys
-	A, B []int // the groups it touched, ordered by key; that of Edge.A first
+	A, B []int // the groups that the edge touched, ordered by key; the group of Edge.A is first
 	// Sum is the evidence across all pairs of the two groups: at least 0 if they were joined, unless by a
 	// decision.
 	Sum    int
-	Pairs  int // across the two groups: identical records count once
+	Pairs  int // number of pairs across the two groups; identical records count once
 	Absent int // number of pairs without an edge
 	// Joined reports whether the groups were joined.
 	Joined bool
-	// Against is the pair that forbade the join, nil if there is none.
+	// Against is the pair that prevented the join, nil if there is none.
 	Against *Edge
 }
 

@@ -24,7 +24,7 @@ func ranks(nodes []NodeKey) (byKey, rank []int) {
 type link struct {
 	to     int
 	weight Weight
-	// decided marks a decision; such a link separates its records only once it is in force.
+	// decided marks a decision. A link by decision separates its records only once it is in force.
 	decided bool
 	force   bool
 }
@@ -37,7 +37,7 @@ type clusters struct {
 	members [][]int  // cluster → groups
 	links   [][]link // group → its edges
 	order   []Edge   // decided edges first, newest first; then the others by weight; ties by groups
-	said    []bool   // cluster → a decision joined records of it, so unmet is not called
+	said    []bool   // cluster → a decision joined its records, so unmet is not called
 	unmet   Unmet
 	weighed map[[2]int]Weight // results of unmet
 	linked  []int             // group → the last group that looked at it, plus one
@@ -194,7 +194,7 @@ func (c *clusters) groups() [][]int {
 	var clusters [][]int
 	for _, members := range c.members {
 		if len(members) > 0 {
-			slices.Sort(members) // groups are in the order of their first keys
+			slices.Sort(members) // groups are ordered by their first keys
 			clusters = append(clusters, members)
 		}
 	}

@@ -16,7 +16,7 @@ const (
 	// has hardly any.
 	rareCode   = 4
 	commonCode = 10
-	// maxCodes bounds the model numbers of a record's title, and those of its other text.
+	// maxCodes limits the model numbers of a record's title and of its other text.
 	maxCodes = 8
 )
 
@@ -35,7 +35,7 @@ const (
 	heldByFew
 )
 
-// isCode reports whether a folded word is a model number. A small number with a word behind it is none: 2line, 10way.
+// isCode reports whether a folded word is a model number. A small number followed by a word is not: 2line, 10way.
 func isCode(w string) bool {
 	if len(w) < minCode || !hasDigit(w) || !ascii(w) || isDimension(w) {
 		return false
@@ -65,7 +65,7 @@ func addCode(to []code, terms *TermFrequencies, w string) []code {
 	return append(to, code{w, terms.held(w)})
 }
 
-// held returns how many records have a model number. Without statistics, few have a long one.
+// held returns how many records have a model number. Without statistics, a long number counts as one that few have.
 func (p *TermFrequencies) held(w string) held {
 	if p.texts == 0 {
 		if len(w) > minDigits || len(w) == minDigits && !isDigit(w[0]) {
@@ -82,9 +82,9 @@ func (p *TermFrequencies) held(w string) held {
 	return heldByMany
 }
 
-// sameCode reports whether two model numbers are the same, or one contains the other: dvpfx820 and dvpfx820w, ex32lp and
-// mdrex32lpblk. What one has more is letters, of a series, a colour or a country. Digits never differ: 4546b001 and
-// 4547b001 are neighbours in a catalogue.
+// sameCode reports whether two model numbers are the same, or one contains the other: dvpfx820 and dvpfx820w, ex32lp
+// and mdrex32lpblk. The additional part is letters that stand for a series, a colour or a country. The digits must be
+// equal: 4546b001 and 4547b001 are different things in a catalogue.
 func sameCode(x, y string) bool {
 	if len(x) > len(y) {
 		x, y = y, x
@@ -104,16 +104,17 @@ func sameCode(x, y string) bool {
 type agreement uint8
 
 const (
-	// codesSilent: one has none, or each has others of another form, since catalogues number things differently.
+	// codesSilent: one title has none, or each has numbers of a form that the other lacks, because catalogues number
+	// things differently.
 	codesSilent      agreement = iota
-	codesDiffer                // each has another one of the same form
-	codesBoth                  // one is the same, and each has another one of the same form
-	codesAgreeCommon           // one that many records have is the same
-	codesAgree                 // one that some records have is the same
-	codesAgreeRare             // one that few records have is the same
+	codesDiffer                // each title has another number of the same form
+	codesBoth                  // one number is the same, and each title has another number of the same form
+	codesAgreeCommon           // a number that many records have is the same
+	codesAgree                 // a number that some records have is the same
+	codesAgreeRare             // a number that few records have is the same
 )
 
-// compareCodes compares the model numbers of two titles, and those of each with the text of the other.
+// compareCodes compares the model numbers of two titles, and of each title with the text of the other.
 func compareCodes(a, b *codes) agreement {
 	said := codesSilent
 	for _, lists := range [...][2][]code{
@@ -138,12 +139,13 @@ func compareCodes(a, b *codes) agreement {
 	return said
 }
 
-// madeFor reports whether the titles share no model number of their own, but one that a title or text mentions.
+// madeFor reports whether the titles share no model number of their own, but one that a title or text mentions, as that
+// of the thing that an accessory is made for.
 func (c *codes) madeFor(other *codes) bool {
 	return compareCodes(&codes{own: c.own}, &codes{own: other.own}) < codesAgreeCommon
 }
 
-// contradict reports whether of two lists, one of each record, each has a model number of one form that the other record
+// contradict reports whether two lists, one of each record, contain model numbers of one form that the other record
 // lacks.
 func contradict(a, b *codes, of, with []code) bool {
 	for _, x := range of {
@@ -156,7 +158,7 @@ func contradict(a, b *codes, of, with []code) bool {
 	return false
 }
 
-// naming returns the model numbers that name the thing: those of its title, or else the only one of its text.
+// naming returns the model numbers that name the thing: those in its title, or otherwise the only one in its text.
 func (c *codes) naming() []code {
 	if len(c.own) == 0 && len(c.told) == 1 {
 		return c.told
@@ -212,8 +214,8 @@ func (p *TermFrequencies) crowded(id string) bool { return p.tokens[textHash(id)
 // codes are the model numbers of a record.
 type codes struct {
 	own  []code // of its title
-	told []code // of its text, or of what it is for: the camera of a battery
-	ids  []code // global ids, which are compared with each other in a line of their own
+	told []code // codes of the text, or of what the thing is made for, such as the camera of a battery
+	ids  []code // global ids, which are compared with each other separately
 	// joined are two words of the title as one, which is a model number if the other record has it: PSLX 350.
 	joined []code
 }

@@ -61,7 +61,7 @@ func TestCore(t *testing.T) {
 	}
 }
 
-// Without statistics few records have a long model number; with them the count says it.
+// Without statistics, few records are assumed to have a long model number; with statistics the count decides.
 func TestHeld(t *testing.T) {
 	t.Parallel()
 	counted := &TermFrequencies{records: 100, texts: 100, tokens: map[uint64]uint32{
@@ -147,7 +147,7 @@ func TestPurposeOf(t *testing.T) {
 	}
 }
 
-// Letters and the digits behind them may be one model number; a year, a measure and words before any number are none.
+// Letters followed by digits may be one model number; a year, a measure and words before any number are not.
 func TestJoinedCode(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ letters, w, want string }{

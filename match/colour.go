@@ -10,8 +10,8 @@ type colours uint32
 // colourOf returns the colour that a folded word names, 0 if it names none.
 func colourOf(w string) colours { return colourWords[w] }
 
-// colourWords has a line for each colour, in several languages. Words that more often name something else are left out: rose,
-// rosa, viola, tan, or.
+// colourWords has a line for each colour, in several languages. Words that more often mean something else are left out:
+// rose, rosa, viola, tan, or.
 var colourWords = func() map[string]colours {
 	m := map[string]colours{}
 	bit := colours(1)

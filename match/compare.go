@@ -67,7 +67,7 @@ func (m *Matcher) compare(a, b *Record) (v Vector) {
 	if m.style == StyleTitle {
 		id = compareModelIDs(a, b)
 		if v.level(fieldCategory) == categoryDifferent && (a.title.bag.tells(b.brand) || b.title.bag.tells(a.brand)) {
-			v.put(fieldCategory, categoryOverlap) // what one declares as its brand, the other has in its title
+			v.put(fieldCategory, categoryOverlap) // the declared brand of one record is in the title of the other
 		}
 	} else {
 		id = compareWorldIDs(a.ids, b.ids)

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// AppendCompared appends to b what comparisons need of a record, without its attributes and blocking keys, for ReadCompared
-// of the same process. It appends nothing for a title, of which most is needed.
+// AppendCompared appends to b the fields that comparisons need, without attributes and blocking keys, for ReadCompared
+// of the same process. It appends nothing for a title, because comparisons need most of its fields.
 func (r *Record) AppendCompared(b []byte) []byte {
 	if r.title != nil {
 		return b
@@ -19,16 +19,16 @@ func (r *Record) AppendCompared(b []byte) []byte {
 	return c.b
 }
 
-// ReadCompared makes r the record that AppendCompared has written as text. Compare, Link and DifferentNames treat it as they
-// treat the record itself; it has no attributes and no blocking keys. r is a new record or another one of ReadCompared, whose
-// memory is used again.
+// ReadCompared makes r the record that AppendCompared has written as text. Compare, Link and DifferentNames treat it
+// like the record itself; it has no attributes and no blocking keys. r is a new record, or one that an earlier
+// ReadCompared filled, whose memory is then reused.
 func (m *Matcher) ReadCompared(text string, r *Record) {
 	r.matcher = m
 	c := coder{rest: text, reading: true}
 	c.record(r)
 }
 
-// coder appends values to b, or reads from rest what another one has appended.
+// coder appends values to b, or reads them from rest in the same order.
 type coder struct {
 	b       []byte
 	rest    string
@@ -140,7 +140,7 @@ func (c *coder) part(p *part) {
 	c.flags(&p.rare)
 }
 
-// attribute codes one of the compared attributes.
+// attribute encodes or decodes one of the compared attributes.
 func (c *coder) attribute(m *Matcher, a **Attribute) {
 	i := 0
 	for !c.reading && m.read[i] != *a {
@@ -205,7 +205,7 @@ func (c *coder) text(s *string) {
 	*s, c.rest = c.rest[:n], c.rest[n:]
 }
 
-// flags codes up to eight of them in a byte.
+// flags encodes or decodes up to eight flags in a byte.
 func (c *coder) flags(flags ...*bool) {
 	var b uint8
 	for i, f := range flags {

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawValue draws a value that some type reads, or none.
+// drawValue draws a value that at least one type can parse, or none.
 func drawValue(t *rapid.T) string {
 	return rapid.OneOf(rapid.SampledFrom([]string{
 		"", "Blue Bottle Coffee GmbH", "Dr. Anna-Maria van der Berg Jr.", "Żabka ATM", "Кафе Пушкин", "Bank of 12 Oaks Pharmacy",
@@ -31,7 +31,7 @@ func drawRecord(t *rapid.T, m *Matcher, label string) *Record {
 	return m.Normalise(rapid.SampledFrom([]string{"a", "b"}).Draw(t, "source"), rapid.StringN(1, 3, 9).Draw(t, "key"), a)
 }
 
-// What is read has every field of the record but those that comparisons do not need, and compares as the record does.
+// The record that is read has every field that comparisons need, and compares like the original.
 func TestAppendCompared_IsAllThatComparisonsNeed(t *testing.T) {
 	t.Parallel()
 	same := cmp.Options{

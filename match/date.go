@@ -35,10 +35,10 @@ var months = map[string]uint8{
 	"mai": 5, "okt": 10, "dez": 12, "fev": 2, "avr": 4, "ene": 1, "abr": 4, "ago": 8, "dic": 12, "gen": 1, "mag": 5, "giu": 6, "lug": 7, "set": 9, "ott": 10,
 }
 
-// parseDate parses a date: 1969-07-20, 19690720, 20.7.1969, 7/20/1969, 20 July 1969, 1969-07, 1969, with or
-// without a time after it. In 7/8/1969 the month comes first, in 8.7.1969 the day; swapped readings have a
-// level of their own. A day may have a year of two digits, 20.7.69, from 1930 to 2029. The first days of 1900
-// and 1970, which are typical defaults of empty fields, are null values.
+// parseDate parses a date: 1969-07-20, 19690720, 20.7.1969, 7/20/1969, 20 July 1969, 1969-07, 1969, with or without a
+// time after it. In 7/8/1969 the month comes first, in 8.7.1969 the day; dates that agree if swapped have a separate
+// level. A day may have a year of two digits, 20.7.69, from 1930 to 2029. The first days of 1900 and 1970, which are
+// typical defaults of empty fields, are null values.
 func parseDate(raw string) date {
 	raw = strings.TrimSpace(raw)
 	if i := strings.IndexAny(raw, "Tt "); i >= 8 && strings.Contains(raw[i:], ":") {

@@ -221,7 +221,7 @@ func naiveDecided(n int, edges []match.Edge) [][]int {
 	return clusters
 }
 
-// In a component that no cut divides, only must-links remain.
+// If no cut divides a component, only its must-links remain.
 func TestClusterAll_TooLargeButForDecisions(t *testing.T) {
 	t.Parallel()
 	const n = match.MaxLinked + 10

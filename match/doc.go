@@ -16,8 +16,8 @@
 //	   │
 //	   │     63        51           47       11     7      3    0
 //	   │    ┌─────────┬────────────┬────────┬──────┬──────┬──────┐
-//	   │    │ num ... │ text, src  │ id ... │ phone│ rest │ name │    src has one level and lends text three bits,
-//	   │    └─────────┴────────────┴────────┴──────┴──────┴──────┘    and so does region people
+//	   │    │ num ... │ text, src  │ id ... │ phone│ rest │ name │    src has one level; text uses three of its bits,
+//	   │    └─────────┴────────────┴────────┴──────┴──────┴──────┘    people uses those of region
 //	   ▼
 //	Sum         the sum of the weights       +4.50 -0.30 +9.00 +6.50 = +19.70
 //	   │
@@ -29,15 +29,16 @@
 //
 // A weight is a match weight: the base-2 logarithm of a Bayes factor, which states how many times likelier the observed
 // agreement is if both records describe the same thing. One fixed table has the weight of every level, for all data;
-// nothing is trained, unless a kind brings weights of its own (package learn). Weights are integers in hundredths of a
-// bit, because float sums depend on their order. An edge stores only the vector, from which the explanation follows.
+// nothing is trained, unless a kind has its own weights (package learn). Weights are integers in hundredths of a bit,
+// because float sums depend on their order. An edge stores only the vector, from which the explanation follows.
 //
 // The weight of a name depends on how rare its words are. Frequencies come from a [TermFrequencies], a table of term
 // frequencies: frozen counts of a data set, or [DefaultTermFrequencies], whose tables list the common words of
 // business. Live counts would make decisions depend on history.
 //
-// All text of a record with a title is one bag of words: title, categories, people, ids, and what the kind declares as text. A
-// comparison grades how much of the shorter one the other contains. Model numbers are compared wherever they stand.
+// All text of a record with a title is one bag of words: title, categories, people, ids, and the attributes that the
+// kind declares as text. A comparison grades how much of the shorter text the other contains. Model numbers are
+// compared wherever they occur.
 //
 // A record has few blocking keys, because each costs a resolver a read and a write at a random location, and
 // they are specific: few things should share one. A blocking key carried by more than [MaxBlockSize]

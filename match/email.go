@@ -18,8 +18,8 @@ func parseEmail(raw string) (string, bool) {
 	return s, true
 }
 
-// compareEmails reports whether two records have a mailbox in common. Different mailboxes are no evidence, because
-// many things have several. One that many share has a line of its own, unless there is another one.
+// compareEmails reports whether two records have a mailbox in common. Different mailboxes are no evidence, because many
+// things have several. A mailbox that many share has a separate line, unless another one is shared too.
 func (v *Vector) compareEmails(a, b *Record) {
 	for i, x := range a.emails {
 		if !slices.Contains(b.emails, x) {
@@ -34,8 +34,8 @@ func (v *Vector) compareEmails(a, b *Record) {
 	}
 }
 
-// sharedBox reports whether a mailbox is that of a firm, which persons share, or many names have it. A few are those of
-// one person, misspelled.
+// sharedBox reports whether a mailbox belongs to a firm, so that several persons share it, or is used with many names.
+// A few names can be misspellings of one person.
 func (m *Matcher) sharedBox(email string) bool {
 	return m.style == StylePerson && officeBox(email) || m.terms.names(boxHash(email)) > PhoneCrowd
 }

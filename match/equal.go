@@ -26,14 +26,15 @@ func (r *Record) Equal() uint64 { return r.equal }
 // IsEqual reports whether a blocking key is one that Record.Equal returns.
 func IsEqual(key uint64) bool { return key&bitsOfLimit == limitEqual }
 
-// Link compares two records and returns the vector and weight of their edge, and whether there is one.
+// Link compares two records and returns the vector and weight of their edge. linked is false if there is no edge.
 func (m *Matcher) Link(a, b *Record) (v Vector, s Weight, linked bool) {
 	v = m.Compare(a, b)
 	s, linked = m.Edge(a, b, v)
 	return v, s, linked
 }
 
-// Edge returns the weight of the edge of two records with the vector of their comparison, and whether there is one.
+// Edge returns the weight of the edge of two records with the vector of their comparison. linked is false if there is
+// no edge.
 func (m *Matcher) Edge(a, b *Record, v Vector) (s Weight, linked bool) {
 	switch o := m.Decide(v); {
 	case o == Different:
@@ -129,17 +130,17 @@ func (r *Record) hash() uint64 {
 	return xxhash.Sum64(b)
 }
 
-// emitEqual emits the blocking key of the record's content, unless an identical record may be another thing.
-// Records without other blocking keys get none.
+// emitEqual emits the blocking key of the record's content, unless identical records may be different things. Records
+// without other blocking keys get none.
 func (r *Record) emitEqual(s *sink) {
 	if (s.explain || len(s.keys) > 0) && !r.dedup && r.matcher.Decide(r.matcher.Compare(r, r)) == Same {
 		s.add(KeyEqual, strconv.FormatUint(r.content, 16))
 	}
 }
 
-// Unmet weights a pair without an edge when clusters are joined. A shared phone number weighs like one with
-// many names: it is a stop key, or the records were judged different in spite of it. If dear is false, Unmet
-// only detects cannot-links.
+// Unmet weights a pair without an edge when clusters are joined. A shared phone number weighs like one with many names,
+// because it is a stop key, or because the records are different in spite of it. If dear is false, Unmet only detects
+// cannot-links.
 func (m *Matcher) Unmet(a, b *Record, dear bool) Weight {
 	if dear {
 		v := m.Compare(a, b)

@@ -90,8 +90,8 @@ func TestCluster_RecordsThatSayTheSame(t *testing.T) {
 	}{
 		"are one without further edges": {4, hang(nil, 1, 0, 2, 3), [][]int{{0, 1, 2, 3}}},
 		"count once beside others": {
-			// A hundred identical records and one that matches weakly: one pair, instead of a hundred with 99
-			// absent.
+			// A hundred identical records and one that matches weakly count as one pair, and not as a hundred pairs of
+			// which 99 are absent.
 			101, append(hang(nil, 0, indices(100)[1:]...), match.Edge{A: 100, B: 0, Weight: 500}), [][]int{indices(101)},
 		},
 		"are told apart by a person": {

@@ -12,7 +12,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// TestEvidence shows sizes, colours, legal forms and names of two scripts as an explanation does, with the values.
+// TestEvidence shows sizes, colours, legal forms and names in two scripts in an explanation, with the values.
 func TestEvidence(t *testing.T) {
 	t.Parallel()
 	part, err := match.ParseSchema([]byte("kind: part\nversion: 1\nattributes:\n  name: { type: name, style: title }\n  volume: { type: number }\n"))

@@ -4,20 +4,19 @@ package match
 
 import "strings"
 
-// dated and quantity are values of TypeDate and TypeNumber. Each is compared with that of the same
-// attribute.
+// dated and quantity are values of TypeDate and TypeNumber. Each is compared with the value of the same attribute.
 type dated struct {
 	attribute *Attribute
 	date      date
 	usual     bool // many records have this day
-	told      gaps // that tell things of one title apart
+	told      gaps // gaps that distinguish things of one title
 }
 
 type quantity struct {
 	attribute *Attribute
 	number    float64
 	measure   measure // the same with its unit, if it has one
-	told      gaps    // that tell things of one title apart
+	told      gaps    // gaps that distinguish things of one title
 }
 
 func (r *Record) addDate(a *Attribute, values []string) {
@@ -53,8 +52,8 @@ func (q quantity) compare(other quantity) level {
 	return compareQuantities(q.measure.base(), other.measure.base())
 }
 
-// compareFacts sets the levels of dates and numbers. Among several attributes the lowest level counts,
-// because a kind declares such an attribute as one that different things differ in.
+// compareFacts sets the levels of dates and numbers. Among several attributes the lowest level counts, because a kind
+// declares an attribute like that if different things differ in it.
 func compareFacts(v *Vector, a, b *Record) {
 	least := levelNone
 	for _, x := range a.dates {
@@ -93,8 +92,8 @@ func compareFacts(v *Vector, a, b *Record) {
 	v.set(fieldNumber, least)
 }
 
-// asDate returns the rank of a level among those of a date: a usual day ranks like its year, and the year before or after
-// like another day of one year.
+// asDate returns the rank of a level among the levels of a date: an equal usual day ranks like an equal year, and the
+// year before or after like another day of one year.
 func (l level) asDate() level {
 	switch l {
 	case dateUsual:
@@ -107,7 +106,7 @@ func (l level) asDate() level {
 	return l
 }
 
-// asNumber returns the rank of a level among those of a number: another of one series is the lowest.
+// asNumber returns the rank of a level among the levels of a number: another number of one series is the lowest.
 func (l level) asNumber() level {
 	if l == quantitySeries {
 		return levelNone

@@ -7,27 +7,27 @@ import (
 	"strings"
 )
 
-// legalForm is the legal form of a company, as its name says it.
+// legalForm is the legal form in the name of a company.
 type legalForm struct {
 	text string // in the shortest spelling: gmbh
 	of   formOf
 }
 
-// formOf has the common form of legal forms of several countries. These are often confused: GmbH, Ltd, ООО.
+// formOf classifies the legal forms of several countries. Forms of one class are often confused: GmbH, Ltd, ООО.
 type formOf uint8
 
 const (
-	formLoose       formOf = iota // says little: Inc, Co, and what means different things in two countries
-	formPrivate                   // owned by a few: GmbH, Ltd, S.r.l.
+	formLoose       formOf = iota // little information: Inc, Co, and forms that mean different things in two countries
+	formPrivate                   // companies owned by a few: GmbH, Ltd, S.r.l.
 	formPublic                    // with shares that are traded: AG, PLC, S.A.
 	formPartnership               // KG, LLP
 	formMembers                   // of members: e.V., cooperatives, foundations
 	formOne                       // of one owner: e.K.
 )
 
-// cutForm cuts the legal form off the words of a folded name in Latin letters: at the end, where several may stand, at the
-// beginning in the languages that write it there, or, if it can be nothing else, before a city. A name that is nothing else
-// stays.
+// cutForm cuts the legal form off the words of a folded name in Latin letters: at the end, where there may be several,
+// at the beginning in languages that write it there, or before a city if the word means nothing else. A name that
+// consists only of a form is kept.
 func cutForm(words []string) (rest []string, form legalForm) {
 	for {
 		n, found := formAtEnd(words)
@@ -58,7 +58,7 @@ func cutForm(words []string) (rest []string, form legalForm) {
 	return words, form
 }
 
-// formAtEnd returns how many of the last words are a form.
+// formAtEnd returns how many of the last words are a legal form.
 func formAtEnd(words []string) (n int, form legalForm) {
 	for n := min(formWords, len(words)); n > 1; n-- {
 		if words[len(words)-1] != "" && !formEnds[words[len(words)-1]] {
@@ -98,7 +98,8 @@ func cutForms(folded string) (rest string, form legalForm) {
 	return folded, form
 }
 
-// mayHaveForm reports whether a word may end a form. Most names have none, and cost no more.
+// mayHaveForm reports whether a word may be the end of a legal form. For most names it is false, and nothing more is
+// checked.
 func mayHaveForm(folded string) bool {
 	for w := range strings.SplitSeq(folded, " ") {
 		if _, before := formsBefore[w]; before || formEnds[w] {
@@ -114,7 +115,8 @@ func formsDiffer(a, b legalForm) bool { return a.of != b.of && a.of != formLoose
 // formWords is the number of words of the longest spelling of a form.
 const formWords = 6
 
-// forms maps the spellings of a form to it; formEnds has their last words. A line is a class, a form, and other spellings.
+// forms maps the spellings of each form to it; formEnds has their last words. A line of formSpellings is a class, a
+// form, and other spellings.
 var forms, formEnds = func() (map[string]legalForm, map[string]bool) {
 	m, ends := map[string]legalForm{}, map[string]bool{}
 	of := formLoose
@@ -133,8 +135,8 @@ var forms, formEnds = func() (map[string]legalForm, map[string]bool) {
 	return m, ends
 }()
 
-// formSpellings has the forms of a class up to "-", in the order of formOf. Words that are more often something else are left
-// out, as spa, which is a bath. Cyrillic and Greek forms are romanised.
+// formSpellings lists the forms of a class up to "-", in the order of formOf. Words that more often mean something else
+// are left out, such as spa, a bath. Cyrillic and Greek forms are romanised.
 const formSpellings = `inc, incorporated
 co, company, and co, and company
 corp, corporation
@@ -211,7 +213,7 @@ var formsBefore = func() map[string]legalForm {
 	return m
 }()
 
-// clearForms are the forms whose spellings are nothing else, wherever they stand.
+// clearForms are the forms whose spellings mean nothing else, wherever they occur.
 var clearForms = wordSet(`gmbh ltd llc inc sarl srl spzoo plc`)
 
 // eastern are the forms of scripts without spaces, folded, longest first.

@@ -45,7 +45,7 @@ func gather(rank []int, edges []Edge) (members [][]int, drawn []Edge) {
 		root    int
 		decided string
 	}
-	group, at := make([]int, n), map[content]int{} // rank → its group, numbered in the order of ranks
+	group, at := make([]int, n), map[content]int{} // rank → its group, numbered in rank order
 	variants := map[int][]int{}                    // root → the groups with that content
 	for i := range n {
 		c := content{of.root(i), signature(decided[i])}

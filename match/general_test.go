@@ -10,7 +10,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// Words of trades and addresses do not make names alike: two shops with different names and one phone are a
+// Words that describe trades and addresses do not make names alike: two shops with different names and one phone are a
 // possible match, not a match.
 func TestCompare_WordsOfTradesAndAddressesNameNothing(t *testing.T) {
 	t.Parallel()
@@ -85,9 +85,8 @@ func TestTerms_PhoneOfManyNames(t *testing.T) {
 	}
 }
 
-// Without statistics, too, a number is weighed by the names of its records. Records with the same name add
-// no names, nor do records without a name, nor the members of a family. The larger of the term-frequency table's and the
-// live count applies.
+// Without statistics, too, a number is weighed by the names of its records. Records with the same name, records without
+// a name, and members of one family add no names. The larger of the term-frequency table's and the live count applies.
 func TestNames_OfALiveNumber(t *testing.T) {
 	t.Parallel()
 	place, person := match.New(match.Place(), nil), match.New(match.Person(), nil)

@@ -4,9 +4,9 @@ package match
 
 import "slices"
 
-// Hiding returns the explanation of a pair of this kind for a reader who may not see some attributes. A line that shows values of one of
-// them loses its values; level and weight stay. Blocking keys lose their text and hash, because they are made of several
-// attributes and can be found by trying.
+// Hiding returns the explanation of a pair of this kind for a reader who may not see some attributes. A line that shows
+// values of one of them loses its values; level and weight stay. Blocking keys lose their text and hash, because they
+// combine several attributes and could be guessed by trying.
 func (s *Schema) Hiding(e Explanation, hides func(attribute string) bool) Explanation {
 	shows := s.showing(hides)
 	if !slices.Contains(shows[:], true) {
@@ -55,14 +55,15 @@ func (s *Schema) showing(hides func(attribute string) bool) (shows [fieldCount]b
 // words are the fields of a title whose words are in one bag.
 var words = []field{fieldName, fieldResidual, fieldCategory, fieldPeople, fieldID, fieldText}
 
-// Near reports whether a value of an attribute would be compared with values that a reader may not see, who could then find them by
-// trying: those of the attribute, of others of its type, of the parts of a name or of an address, and all words of titles.
+// Near reports whether comparing values of an attribute would let a reader guess, by trying, values that the reader may
+// not see: values of the attribute itself, of other attributes of its type, of parts of a name or an address, and all
+// words of titles.
 func (s *Schema) Near(attribute string, hides func(attribute string) bool) bool {
 	near := func(name string) []field {
 		a, _ := s.Attribute(name)
 		f := s.fieldOf(a)
 		for _, group := range [][]field{
-			words, // the words of a category tell parts of things from the things
+			words, // the words of a category distinguish parts of things from whole things
 			{fieldAddress, fieldDistance, fieldPostcode, fieldCity, fieldRegion},
 			{fieldWeb, fieldEmail},
 		} {

@@ -11,8 +11,8 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// TestHiding compares two records that have a value of their own in every attribute of each kind, and hides one attribute after the other:
-// its value is nowhere in the explanation, and level and weight of every line stay.
+// TestHiding compares two records that have a different value in every attribute of each kind, and hides one attribute
+// at a time: its value is nowhere in the explanation, and level and weight of every line are unchanged.
 func TestHiding(t *testing.T) {
 	t.Parallel()
 	for _, schema := range match.Kinds() {
@@ -57,7 +57,7 @@ func TestHiding(t *testing.T) {
 	}
 }
 
-// sample returns a value of an attribute that no other one has.
+// sample returns a value for an attribute that no other attribute has.
 func sample(a match.Attribute, i int) string {
 	word := []string{"alpaca", "bison", "camel", "donkey", "eland", "falcon", "gnu", "heron", "ibis", "jackal", "koala", "lemur", "moose", "newt", "okapi", "panda", "quail", "raven", "seal", "tapir"}[i%20]
 	switch a.Type {
@@ -81,7 +81,7 @@ func sample(a match.Attribute, i int) string {
 	return word
 }
 
-// TestHiding_NamesOfAPart hides the names in the level that says which is a part of which.
+// TestHiding_NamesOfAPart hides the names in the level that names the part and the whole.
 func TestHiding_NamesOfAPart(t *testing.T) {
 	t.Parallel()
 	place := match.Place()
@@ -106,7 +106,7 @@ func TestHiding_NamesOfAPart(t *testing.T) {
 	}
 }
 
-// TestNear checks what could be found by trying.
+// TestNear checks which values a reader could guess by trying.
 func TestNear(t *testing.T) {
 	t.Parallel()
 	place := match.Place()

@@ -38,8 +38,8 @@ var builtInAliases = sync.OnceValue(func() map[string]map[string]Attribute {
 	return all
 })
 
-// AliasesOf returns the aliases of an attribute. A kind without any that has the name of a built-in kind, as one that
-// an earlier release stored, has those of the built-in kind, for attributes of the same name and type.
+// AliasesOf returns the aliases of an attribute. A kind without aliases that has the name of a built-in kind, as stored
+// by an earlier release, gets the built-in aliases for attributes of the same name and type.
 func (s *Schema) AliasesOf(attribute string) []string {
 	a, ok := s.Attribute(attribute)
 	if !ok || len(a.Aliases) > 0 || slices.ContainsFunc(s.Attributes, func(a Attribute) bool { return len(a.Aliases) > 0 }) {
@@ -61,7 +61,7 @@ func builtIn(kind string) *Schema {
 	return &s
 }
 
-// parsedKinds parses the built-in kinds once: every installation that is opened begins with them.
+// parsedKinds parses the built-in kinds once, because every installation starts with them.
 var parsedKinds = sync.OnceValue(func() map[string]*Schema {
 	all := map[string]*Schema{}
 	for _, kind := range []string{"place", "person", "product"} {
@@ -70,7 +70,7 @@ var parsedKinds = sync.OnceValue(func() map[string]*Schema {
 			all[kind], err = ParseSchema(text)
 		}
 		if err != nil {
-			panic(err) // cannot happen: a test parses all of them
+			panic(err) // cannot happen, because a test parses all of them
 		}
 	}
 	return all

@@ -31,8 +31,8 @@ const (
 	fieldCount
 )
 
-// level is the comparison level of two records in a field. Level 0 means no evidence: a side has no value.
-// If the best of several values counts, a higher level weighs more.
+// level is the comparison level of two records in a field. Level 0 means no evidence: one of the records has no value.
+// Where the best of several values counts, a higher level weighs more.
 type level uint8
 
 const levelNone level = 0
@@ -146,12 +146,12 @@ const (
 	dateEqual
 	dateUsual    // equal, and many records have it: 1 January
 	dateNextYear // years without days, one after the other
-	dateSeries   // different, which tells things of one title apart
+	dateSeries   // different, in an attribute that distinguishes things of one title
 )
 
 const (
 	boxShared     level = 1
-	variantSeries level = 1 // different, which tells things of one name apart
+	variantSeries level = 1 // different, in an attribute that distinguishes things of one name
 )
 
 const (
@@ -160,7 +160,7 @@ const (
 	quantityNear
 	quantityClose
 	quantityEqual
-	quantitySeries // different, which tells things of one title apart
+	quantitySeries // different, in an attribute that distinguishes things of one title
 )
 
 const (
@@ -177,8 +177,8 @@ const (
 	peopleDifferent level = 1 + iota
 	peopleFew             // less than half of the shorter list
 	peopleMost
-	peopleOneOf // the only one of one list is on the other
-	peopleOne   // the only one of both
+	peopleOneOf // the other list contains the only person of one list
+	peopleOne   // the only person of both lists
 	peopleAll   // all of the shorter list, at least two
 )
 

@@ -17,8 +17,8 @@ type Field struct {
 type FieldLevel struct {
 	Text   string
 	Weight Weight // of the kind, or else of its style, or else of the table
-	// Counted reports whether the term-frequency table determines the meaning of the level: whether the values distinguish
-	// the things of a series. Weights learned from data keep the weight of such a level.
+	// Counted reports whether the term-frequency table determines the level, by whether the values distinguish the
+	// things of a series. Weights learned from data keep the weight of such a level.
 	Counted bool
 }
 
@@ -37,7 +37,7 @@ func (m *Matcher) Fields() []Field {
 	return fields
 }
 
-// series reports whether a level is that of another thing of one series.
+// series reports whether a level means another thing of the same series.
 func (f field) series(l level) bool {
 	return f == fieldDate && l == dateSeries || f == fieldNumber && l == quantitySeries || f == fieldVariant && l == variantSeries
 }
@@ -45,8 +45,8 @@ func (f field) series(l level) bool {
 // Level returns the level of a field by its number, 0 if there is no evidence.
 func (v Vector) Level(f int) int { return int(v.level(field(f))) }
 
-// Thorough returns a matcher for learning: it compares names even if they cannot raise the weight to 0, and leaves to the prior
-// what is chance among many people.
+// Thorough returns a matcher for learning: it compares names even if they cannot raise the weight to 0, and leaves
+// agreement by chance among many people to the prior.
 func (m *Matcher) Thorough() *Matcher {
 	thorough := *m
 	thorough.nameMost = math.MaxInt16 / 2

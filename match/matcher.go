@@ -12,16 +12,17 @@ type Matcher struct {
 	style   Style
 	salt    string       // of blocking keys
 	read    []*Attribute // the compared attributes
-	address string       // the compared address, "" if there is none or another one
+	address string       // the compared address; "" if there is none or a different one
 	weights [fieldCount][16]Weight
 	quads   [16][16]Weight // the same by each four bits of a vector
 	// threshold is the weight of a match: Threshold, unless With changed it.
 	threshold Weight
 	// names reports whether the kind has a field that identifies a thing.
 	names bool
-	// chance reports whether what few fields of persons say is weighed against how many they are: no prior was learned.
+	// chance reports whether agreement in a few fields of persons is discounted by the number of persons, because no
+	// prior was learned.
 	chance bool
-	told   map[*Attribute]gaps // what tells things of one title apart
+	told   map[*Attribute]gaps // gaps that distinguish things of one title
 	among  Names               // see Among
 	// nameMost is the highest possible sum of name and residual.
 	nameMost Weight
@@ -57,7 +58,7 @@ func New(s *Schema, p *TermFrequencies) *Matcher {
 	return m
 }
 
-// weigh sets the bits of every level: those of the kind, or else of its style, or else of the table.
+// weigh sets the weight of every level: from the kind, otherwise from its style, otherwise from the table.
 func (m *Matcher) weigh() {
 	for f := range fieldCount {
 		own := m.schema.Weights[m.style.fieldName(f)]

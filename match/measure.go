@@ -17,7 +17,7 @@ type measure struct {
 // unit is the unit of a number, in one spelling.
 type unit struct {
 	name string
-	of   string  // what it measures, as volume; "" for a unit that is like no other
+	of   string  // the measured quantity, such as volume; "" for a unit that cannot be converted
 	base float64 // in the smallest metric unit of the same
 }
 
@@ -51,7 +51,7 @@ func parseMeasure(chunk string) (m measure, ok bool) {
 
 var unitSigns = strings.NewReplacer(".", "", "-", "")
 
-// parsePacked parses a number of packages and what is in each: 6x330ml.
+// parsePacked parses a number of packages and the content of each: 6x330ml.
 func parsePacked(chunk string) (packs, each measure, ok bool) {
 	count := number(chunk)
 	if count == "" || len(count) > 3 || len(count) == len(chunk) || chunk[len(count)]|0x20 != 'x' {
@@ -118,15 +118,15 @@ func (m measure) is(o measure) bool {
 	return math.Abs(a-b) <= converted*max(a, b)
 }
 
-// converted is by how much a measure may differ that was converted: 12 oz are 340 or 350 g.
+// converted is the relative difference allowed between a measure and its conversion: 12 oz are 340 or 350 g.
 const converted = 0.03
 
 // maxMeasures bounds the measures of a title.
 const maxMeasures = 8
 
-// compareSizes compares the measures of two titles. They differ if both use a unit, and no measure in it agrees with any of the
-// other title. In different units they differ only if each title has a single measure of its kind, and never as lengths, of
-// which a thing has several.
+// compareSizes compares the measures of two titles. They differ if both use a unit, and no measure in it agrees with
+// any of the other title. In different units they differ only if each title has a single measure of the quantity, and
+// never as lengths, because a thing has several.
 func compareSizes(a, b []measure) level {
 	found := levelNone
 	for _, x := range a {
@@ -146,7 +146,7 @@ func compareSizes(a, b []measure) level {
 // measured are quantities of which a title has one, in any unit.
 var measured = wordSet(`memory volume mass power charge`)
 
-// agrees reports whether a measure in a unit agrees with one of the other title.
+// agrees reports whether a measure in a unit agrees with a measure of the other title.
 func agrees(unit string, a, b []measure) bool {
 	for _, x := range a {
 		for _, y := range b {
@@ -158,7 +158,7 @@ func agrees(unit string, a, b []measure) bool {
 	return false
 }
 
-// single reports whether exactly one measure is of a kind, such as a volume.
+// single reports whether exactly one measure is of a quantity, such as volume.
 func single(list []measure, of string) bool {
 	n := 0
 	for _, m := range list {
@@ -169,7 +169,8 @@ func single(list []measure, of string) bool {
 	return n == 1
 }
 
-// parseUnits reads a line for each unit: its name, what it measures, its size in the smallest unit, other spellings.
+// parseUnits reads a line for each unit: its name, the measured quantity, its size in the smallest unit, other
+// spellings.
 func parseUnits(text string) (all map[string]unit, spellings map[string]string) {
 	all, spellings = map[string]unit{}, map[string]string{}
 	for line := range strings.Lines(text) {
@@ -221,7 +222,7 @@ ms - 1
 dpi - 1
 `)
 
-// exactUnits are the units of fixed sizes: another number means another thing.
+// exactUnits are the units of fixed sizes: things with different numbers are different.
 var exactUnits = wordSet(`gb tb mb pack user oz floz ml cl dl l mg mcg size`)
 
 // clothes are the sizes of clothes as words, from the smallest.

@@ -41,7 +41,7 @@ type name struct {
 	form    legalForm
 }
 
-// parseBusiness parses the folded name of a business. Its legal form is no word of it.
+// parseBusiness parses the folded name of a business. Its legal form is kept apart from its words.
 func parseBusiness(p *TermFrequencies, folded string) name {
 	roman, _ := romanise(folded)
 	rest, form := cutForms(roman)

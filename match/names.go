@@ -19,7 +19,7 @@ const Crowd = math.MaxInt32
 
 // Among returns a matcher that weighs a shared identifier by its number of names among all live records. The
 // term-frequency table has such counts, too, of the data set it was built from; the larger count applies. Equal numbers
-// that are not a common blocking key, such as one without its area code or the fifth of a record, are weighed by the
+// that share no blocking key, such as one without its area code or the fifth number of a record, are weighed by the
 // term-frequency table alone.
 func (m *Matcher) Among(n Names) *Matcher {
 	if len(n) == 0 && len(m.among) == 0 {

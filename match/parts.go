@@ -87,7 +87,7 @@ department dept division annex
 festival
 `
 
-// Types that often stand alone: they count as a part only of a thing of a known other type.
+// Types that are often a thing of their own: they count as a part only of a thing of a known other type.
 const ownWords = `
 auto automotive car garage lube tire tires tyre tyres
 training trainer trainers school schools schule escuela ecole escola college university education

@@ -9,16 +9,17 @@ import (
 	"strings"
 )
 
-// Bounds of a list of people: how many are compared, and how many are in blocking keys.
+// Limits of a list of people: how many are compared, and how many become blocking keys.
 const (
 	maxPeople = 24
 	keyPeople = 2
 )
 
-// people are the persons and groups whom a record names, such as authors or a cast, in its order.
+// people are the persons and groups that a record names, such as authors or a cast, in its order.
 type people []credit
 
-// credit is one of them: the words of the family name, or all of a group's name, and the first given name or initial.
+// credit is a person or a group: the words of the family name, or of the whole name of a group, and the first given
+// name or initial.
 type credit struct{ family, given string }
 
 // listGoesOn is the end of a list that is not complete.
@@ -136,8 +137,8 @@ func parseCredit(name string) credit {
 	return c
 }
 
-// cutMaker returns a name without its legal form and the words for what a maker makes, at its beginning and its end: of Stone
-// Brewing Co. it is Stone. It is "" for a legal form alone, which was behind a comma.
+// cutMaker returns a name without its legal form and without words for a maker's trade at the beginning and the end:
+// Stone for Stone Brewing Co. It returns "" for a legal form that stood alone behind a comma.
 func cutMaker(name string) string {
 	name = strings.TrimSpace(name)
 	for name != "" {
@@ -168,7 +169,7 @@ var (
 		pictures films productions studio studios`)
 )
 
-// is reports whether two names may be those of one person: the family names are alike, and so are the given names, as far
+// is reports whether two names may belong to one person: the family names are alike, and so are the given names as far
 // as both are written out.
 func (c credit) is(d credit) bool {
 	switch {
@@ -184,7 +185,8 @@ func (c credit) is(d credit) bool {
 	return likeWord(c.given, d.given) || c.given[0] == d.given[0] && min(len(c.given), len(d.given)) == 2 || nickname(c.given, d.given)
 }
 
-// comparePeople grades how much of the shorter list the other contains, because catalogues list more or fewer.
+// comparePeople grades how much of the shorter list the other contains, because some catalogues list more people than
+// others.
 func comparePeople(a, b people) level {
 	if len(a) == 0 || len(b) == 0 {
 		return levelNone

@@ -73,7 +73,7 @@ func TestComparePeople(t *testing.T) {
 	}
 }
 
-// A person of one list is at most one of the other.
+// A person in one list matches at most one person in the other.
 func TestComparePeople_TakesEachOnce(t *testing.T) {
 	t.Parallel()
 	a, b := people{{"ek", "a"}, {"ek", "anna"}, {"ek", "alma"}}, people{{"ek", "anna"}, {"ray", "bo"}, {"lee", "cy"}}
@@ -82,7 +82,7 @@ func TestComparePeople_TakesEachOnce(t *testing.T) {
 	}
 }
 
-// The order of a list says nothing, whichever of the notations it is in.
+// The order of a list has no meaning, in any notation.
 func TestParsePeople_Notations(t *testing.T) {
 	t.Parallel()
 	names := [][2]string{{"Ada", "Byron"}, {"Alan", "Turing"}, {"Grace", "Hopper"}, {"Edsger", "Dijkstra"}, {"Barbara", "Liskov"}}

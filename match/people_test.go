@@ -17,7 +17,8 @@ attributes:
   year:    { type: date }
 `
 
-// Two songs of one title are one if their artists agree, however these are written, and two if none is common.
+// Two songs of one title are the same if their artists agree, however these are written, and different if no artist is
+// in both.
 func TestPeople_DistinguishWorksOfOneTitle(t *testing.T) {
 	t.Parallel()
 	m := match.New(kindOf(t, songs), nil)

@@ -68,8 +68,8 @@ func parsePerson(terms *TermFrequencies, given, family, whole string) person {
 	return p
 }
 
-// otherPart returns the words of the other part of a name: those of the whole name if that has no word of the part, for lists
-// have a column with given names beside one that is called name, or family names beside it.
+// otherPart returns the words of the other part of a name, or of the whole name if there are none: some lists have a
+// column for given names or for family names beside a column called name.
 func otherPart(part []string, whole string, words func(string) []string) []string {
 	all := words(whole)
 	if strings.Contains(whole, ",") || slices.ContainsFunc(part, func(w string) bool { return slices.Contains(all, w) }) {
@@ -124,12 +124,12 @@ func (m *Matcher) comparePersons(v *Vector, first, second *Record) {
 	a, b := &first.person, &second.person
 	family, given := compareFamilies(&a.family, &b.family), compareGivens(&a.given, &b.given)
 	if family == familyDifferent && given == givenDifferent && (samePart(&a.family, &b.given) || samePart(&a.given, &b.family)) {
-		given = givenSwapped // one name is the same, but in the other part
+		given = givenSwapped // one name is the same, but as the other part
 	}
 	if family < familyAlike && (given <= givenSounds || given == givenSwapped) && partsSwapped(a, b) {
 		family, given = familySwapped, givenSwapped
 		if !a.given.said() || !b.given.said() || !a.family.said() || !b.family.said() {
-			given = levelNone // each has a single part, in opposite positions
+			given = levelNone // each has a single part, one a given and the other a family name
 		}
 	}
 	household, date := v.namesHousehold(), v.level(fieldDate).asDate()
@@ -172,8 +172,8 @@ func yearsApart(a, b []dated) int {
 // manyPeople is the number of counted records from which two people share a common name and a day of birth by chance.
 const manyPeople = 2000
 
-// onlyBorn reports whether dates of birth are all that ties two records besides one part of their names, or the year and the
-// city. Among many people, that is chance, which a learned prior knows better.
+// onlyBorn reports whether two records agree in nothing but the date of birth and one part of their names, or the year
+// and the city. Among many people that is chance; a learned prior accounts for it better.
 func (v Vector) onlyBorn(m *Matcher) bool {
 	whole := v.level(fieldDate).asDate() >= dateOneOff
 	if !m.chance || v.level(fieldDate).asDate() < dateYear || whole && (m.terms.records < manyPeople || v.level(fieldCity) >= cityEqual) {
@@ -306,7 +306,7 @@ func added(short, long string) bool {
 	return short[i:] == long[i+1:]
 }
 
-// lookCloser tolerates typos in what persons often type themselves: mailbox, city and postcode.
+// lookCloser tolerates typos in fields that persons often type themselves: mailbox, city and postcode.
 func (v *Vector) lookCloser(a, b *Record) {
 	if v.level(fieldEmail) == levelNone {
 		v.set(fieldEmail, compareMailboxes(a.emails, b.emails))
@@ -319,8 +319,8 @@ func (v *Vector) lookCloser(a, b *Record) {
 	}
 }
 
-// mistypedPostcode reports whether two postcodes differ by a slip: a digit too many, or another one. Those that differ in the last one
-// are neighbours.
+// mistypedPostcode reports whether two postcodes differ by a slip: an additional digit or a wrong one. Postcodes that
+// differ in the last digit are neighbours and not slips.
 func mistypedPostcode(a, b string) bool {
 	return slip(a, b) && a[len(a)-1] == b[len(b)-1] || added(a, b) || added(b, a)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// manyPersons is a matcher of people of whom 3,000 are counted, with names that many of them have.
+// manyPersons returns a matcher for people with counts of 3,000 of them, whose names are frequent.
 func manyPersons() *match.Matcher {
 	schema := match.Person()
 	return match.New(schema, match.TermsOf(schema, func(yield func(match.Attributes) bool) {
@@ -74,7 +74,7 @@ func TestPersons_OfManyAreTwo(t *testing.T) {
 	}
 }
 
-// A column that is called name is the other part of a person's name beside one with given names or family names.
+// Beside a column with given names or family names, a column called name has the other part of a person's name.
 func TestPersons_NameBesideAPart(t *testing.T) {
 	t.Parallel()
 	m := manyPersons()

@@ -28,8 +28,8 @@ const (
 	maxPhones   = 8  // numbers of a record to compare
 )
 
-// parsePhone parses one raw value. If a value has several numbers, only the first counts. ok is false for
-// null values: too few digits, one repeated digit, a keyboard run.
+// parsePhone parses one raw value. Only the first of several numbers counts. ok is false for null values: too few
+// digits, one repeated digit, a keyboard run.
 func parsePhone(raw string) (p phone, ok bool) {
 	var buf [maxPhone + 1]byte
 	n, plus := 0, false
@@ -93,7 +93,7 @@ func isFree(number string) bool {
 	return false
 }
 
-// freePrefixes are the beginnings of such numbers with their country code, by its first digit.
+// freePrefixes are the prefixes of free numbers with their country code, by its first digit.
 var freePrefixes = func() (by [10][]string) {
 	for prefix := range strings.FieldsSeq(`
 		1800 1833 1844 1855 1866 1877 1888 31800 31900 32800 33800 33801 33802 33803 33804 33805 33809 3381 3382 34800 34900 34901 34902
@@ -131,8 +131,8 @@ func (p *phone) digits() string {
 	return d[max(0, len(d)-9):]
 }
 
-// comparePhones returns the level of the best pair of numbers. Among equal ones that is the one with the
-// fewest names.
+// comparePhones returns the level of the best pair of numbers. Among equal numbers the one with the fewest names
+// counts.
 func (m *Matcher) comparePhones(a, b *Record) level {
 	best, names := levelNone, Crowd
 	for i := range a.phones {

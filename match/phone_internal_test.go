@@ -84,7 +84,7 @@ func TestComparePhones(t *testing.T) {
 	}
 }
 
-// The number of a firm is that of all its branches.
+// All branches of a firm have its free number.
 func TestPhone_Free(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]bool{

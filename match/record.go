@@ -9,8 +9,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Record is a normalised record: the attributes as received, and everything that blocking keys and comparisons
-// need, computed once. It is immutable and safe for concurrent use.
+// Record is a normalised record: the attributes as received, and all values that blocking keys and comparisons need,
+// computed once. It is immutable and safe for concurrent use.
 type Record struct {
 	source, key string
 	attributes  Attributes

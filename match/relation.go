@@ -2,10 +2,10 @@
 
 package match
 
-// relate derives the relation of two records from the words that only one of their names has. One is a part
-// of the other if it has the word of a part while the other has no word of its own and is not such a part
-// itself. They are two things if each has a number, the word of another part, or another person's name.
-// Their types count as well as their words: "Bitcoin Depot" next to "Bitcoin Depot ATM" is an ATM, too.
+// relate derives the relation of two records from the words that only one of their names has. One is a part of the
+// other if it has a word for a part, while the other has no additional word and is not such a part itself. They are two
+// things if each has a different number, word for a part, or person's name. Their types count as well as their words:
+// "Bitcoin Depot" next to "Bitcoin Depot ATM" is an ATM, too.
 func relate(x, y *residual, a, b whole) level {
 	switch {
 	case x.number && y.number, x.title && y.title && x.rare && y.rare:
@@ -21,8 +21,8 @@ func relate(x, y *residual, a, b whole) level {
 	}
 }
 
-// whole is the type of thing that a record is, by its name and its first category; apart ignores the categories that both
-// records have.
+// whole is the type of thing that a record describes, by its name and its first category; apart ignores the categories
+// that both records have.
 type whole struct{ is, apart parts }
 
 // beside returns what a record is relative to another. A shared category does not make one of them the
@@ -36,9 +36,9 @@ func (p parts) of(w whole) bool {
 	return p&w.is == 0 && (p&^ownParts != 0 || p != 0 && w.apart != 0)
 }
 
-// setRelation sets the likely relation if the two records are at one spot. Two things at one spot are
-// reported only if they could be mistaken for one. The same holds for names that both have rare words of
-// their own, unless the other evidence outweighs them.
+// setRelation sets the likely relation if the two records are at one spot. Two things at one spot are reported only if
+// they could be mistaken for one. The same is true of two names with different rare words, unless the other evidence
+// outweighs them.
 func (m *Matcher) setRelation(v *Vector, likely level) {
 	rare := likely == levelNone && v.level(fieldResidual) == residualRare
 	if likely == levelNone && !rare || !v.sameSpot() {

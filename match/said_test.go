@@ -11,8 +11,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// TestSaid_IsWhatEachValueSays compares what a normalised record knows of its values with each value normalised by
-// itself.
+// TestSaid_IsWhatEachValueSays compares the values stored in a normalised record with each value normalised separately.
 func TestSaid_IsWhatEachValueSays(t *testing.T) {
 	t.Parallel()
 	two := match.Place()

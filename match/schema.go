@@ -21,11 +21,13 @@ const (
 	TypeURL      Type = "url"      // a web page
 	TypeEmail    Type = "email"    // a mailbox
 	TypeCategory Type = "category" // a word or a path of words, "food > pizza"
-	TypePeople   Type = "people"   // who made the thing or is in it: authors, a cast; a list in one value or in several
-	TypeText     Type = "text"     // anything; Role may give it a meaning; its words are compared with a title of StyleTitle
-	TypeNumber   Type = "number"   // a quantity: a price, a width
-	TypeDate     Type = "date"     // a day, a month or a year
-	TypeID       Type = "id"       // an identifier assigned by a source
+	// makers or people in a thing, such as authors or a cast; a list in one value or in several
+	TypePeople Type = "people"
+	// anything; Role may give it a meaning; its words are compared with a title of StyleTitle
+	TypeText   Type = "text"
+	TypeNumber Type = "number" // a quantity: a price, a width
+	TypeDate   Type = "date"   // a day, a month or a year
+	TypeID     Type = "id"     // an identifier assigned by a source
 )
 
 // Role is the function of an attribute among the others.
@@ -33,12 +35,13 @@ type Role string
 
 // The roles of attributes.
 const (
-	RoleNone      Role = ""
-	RoleLocality  Role = "locality"  // the city or the like
-	RolePostcode  Role = "postcode"  // the postal code
-	RoleRegion    Role = "region"    // the state or the like
-	RoleCountry   Role = "country"   // the country
-	RoleVariant   Role = "variant"   // of TypeText: a colour, a size, a version; compared if it tells things of one name apart
+	RoleNone     Role = ""
+	RoleLocality Role = "locality" // the city or the like
+	RolePostcode Role = "postcode" // the postal code
+	RoleRegion   Role = "region"   // the state or the like
+	RoleCountry  Role = "country"  // the country
+	// of TypeText: a colour, a size, a version; compared if it distinguishes things of one name
+	RoleVariant   Role = "variant"
 	RoleNote      Role = "note"      // of TypeText: shown, not compared
 	RoleLatitude  Role = "latitude"  // of TypeGeo
 	RoleLongitude Role = "longitude" // of TypeGeo
@@ -46,7 +49,7 @@ const (
 	RoleFamily    Role = "family"    // of TypeName: the family name of a person
 )
 
-// Style is how the names of a kind are parsed and compared.
+// Style determines how the names of a kind are parsed and compared.
 type Style string
 
 // The styles of names.
@@ -78,8 +81,8 @@ type Attribute struct {
 	Required  bool   // a record without it is refused
 	Tag       bool   // a group of the rollups
 	Dimension bool   // a dimension of the rollups
-	// Aliases are other names of columns that have such values: letters of any script, digits and _, without capitals and
-	// accents. They are used to recognise files, not to match records, so Schema.Hash leaves them out.
+	// Aliases are other names of columns with such values: letters of any script, digits and _, without capitals and
+	// accents. They are used to recognise files and not to match records, so Schema.Hash leaves them out.
 	Aliases []string
 }
 
@@ -158,7 +161,7 @@ func (s *Schema) Blocks() [][]string {
 	return slices.DeleteFunc([][]string{address, point}, func(block []string) bool { return len(block) < 2 })
 }
 
-// block lists the attributes that match first, then those with the roles, in their order.
+// block lists the attributes that match first, then those with the roles, in the order of the roles.
 func (s *Schema) block(first func(Attribute) bool, roles ...Role) (names []string) {
 	for _, a := range s.Attributes {
 		if first(a) && !a.Many {

@@ -70,7 +70,7 @@ func (c *schemaCheck) fail(pointer, format string, args ...any) {
 	c.problems = append(c.problems, problem.New(pointer, "invalid", fmt.Sprintf(format, args...)))
 }
 
-// word checks that a word is one of several, or empty.
+// word checks that a word is in a list, or empty.
 func (c *schemaCheck) word(pointer, word string, words []string) {
 	if word != "" && !slices.Contains(words, word) {
 		c.fail(pointer, "no such %s %q: there are %s%s", path.Base(pointer), problem.Clip(word), strings.Join(words, ", "), definition.Meant(word, words))
@@ -172,7 +172,8 @@ func (c *schemaCheck) aliases(at string, aliases []string) {
 	}
 }
 
-// hasAccents reports whether a text has letters with accents. Of other scripts than these, what looks like one makes another letter.
+// hasAccents reports whether a text has letters with accents. In scripts other than these, a mark that looks like an
+// accent makes a different letter.
 func hasAccents(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool {
 		return unicode.In(r, unicode.Latin, unicode.Greek) && norm.NFD.String(string(r)) != string(r)

@@ -12,8 +12,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// YAML returns the kind as text for ParseSchema. Equal kinds give equal text: defaults are omitted, sources
-// and weights are ordered by name, attributes in their own order, which is that of a merged view.
+// YAML returns the kind as text for ParseSchema. Equal kinds give equal text: defaults are omitted, sources and weights
+// are ordered by name, attributes keep their order, which is also the order of a merged view.
 func (s *Schema) YAML() []byte {
 	var w strings.Builder
 	w.WriteString("kind: " + yamlText(s.Kind) + "\nversion: " + strconv.Itoa(s.Version) + "\nattributes:\n")

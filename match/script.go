@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// romanise spells the Cyrillic and Greek words of a folded text in Latin letters, as the countries that use them spell names in
-// passports and on signs, and reports whether there were any. Spellings differ, so the result is compared like a name with typos.
-// Folding has dropped the accents, and with them the difference between й and и.
+// romanise spells the Cyrillic and Greek words of a folded text in Latin letters, as the countries that use them spell
+// names in passports and on signs, and reports whether there were any. Spellings vary, so the result is compared like a
+// name with typos. Folding has removed the accents, so й and и are the same.
 func romanise(folded string) (text string, changed bool) {
 	if ascii(folded) || strings.IndexFunc(folded, func(r rune) bool { return isCyrillic(r) || isGreek(r) }) < 0 {
 		return folded, false
@@ -99,7 +99,7 @@ func romaniseGreek(r, next, after rune, first bool) (latin string, both bool) {
 	return string(r), false
 }
 
-// letterTable reads pairs of a letter and its spelling; "-" is none.
+// letterTable reads pairs of a letter and its spelling; "-" means no spelling.
 func letterTable(text string) map[rune]string {
 	m := map[rune]string{}
 	fields := strings.Fields(text)

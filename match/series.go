@@ -9,31 +9,34 @@ import (
 	"strings"
 )
 
-// A title may name a series instead of a thing: the evenings of a tour, the vintages of a wine, the packs of a drug. The records
-// show what tells its things apart. If a value is only written in different ways for one thing, those that differ from the
-// commonest one of a title are slips, each with a value of its own. In a series they recur: several records have the second
-// value, too. So an attribute is counted among the records of each title, and where values recur, another value is another
-// thing.
+// A title may name a series instead of a thing: the evenings of a tour, the vintages of a wine, the packs of a drug.
+// The records show which attribute distinguishes the things of a series. If values vary only because one thing is
+// written in different ways, the values other than the commonest are slips, and each occurs once. In a series they
+// recur: several records of the title have the second value, too. So values are counted among the records of each
+// title, and where they recur, different values mean different things.
 
 const (
-	// seriesTitle is the number of records of one title from which a second value can recur as the first does.
+	// seriesTitle is the least number of records of a title in which a second value can recur like the first.
 	seriesTitle = 4
-	// seriesShare is the share of the records with another value than the commonest of their title that share it with a
-	// further record of the title, beyond those that chance gives, from which an attribute tells things apart.
+	// seriesShare is a threshold for the records whose value is not the commonest of their title. An attribute
+	// distinguishes things if at least this share of them, beyond chance, has the same value as another record of the
+	// title.
 	seriesShare = 0.25
-	// nearShare is that share for values a small gap apart where larger gaps show nothing: those of one thing are often a year apart.
+	// nearShare is the threshold for values a small gap apart if larger gaps show nothing: values of one thing are
+	// often a year apart.
 	nearShare = 0.75
-	// variantShare is that share for a variant, for which chance alone gives more, since neighbouring values count as well;
-	// variantSure is how many standard deviations the share must be above chance.
+	// variantShare is the threshold for a variant. Chance alone gives a higher share there, because neighbouring values
+	// count as well; variantSure is how many standard deviations above chance the share must be.
 	variantShare = 0.18
 	variantSure  = 2
-	// mostOfTitle is how many records of one title count. More are those of a title that says little, such as Editorial.
+	// mostOfTitle is how many records of one title are counted. A title with more records carries little information,
+	// such as Editorial.
 	mostOfTitle = 16
-	// seriesLeast is the number of such records below which they show nothing.
+	// seriesLeast is the number of such records below which an attribute is not judged.
 	seriesLeast = 20
 )
 
-// gap is how far two values of an attribute are apart. A small gap may be rounding where a large one is not.
+// gap is the distance between two values of an attribute. A small gap may be rounding where a large one is not.
 type gap uint8
 
 const (
@@ -42,7 +45,7 @@ const (
 	gapFar
 )
 
-// gaps is a set of them.
+// gaps is a set of distances.
 type gaps uint8
 
 func (g gaps) has(one gap) bool { return g&(1<<one) != 0 }
@@ -97,7 +100,7 @@ func (s series) add(r *Record) {
 
 func (d date) packed() uint64 { return uint64(d.year)<<16 | uint64(d.month)<<8 | uint64(d.day) }
 
-// gap returns how far two values of an attribute are apart.
+// gap returns the distance between two values of an attribute.
 func (s series) gap(a *Attribute, x, y uint64) gap {
 	if a.Role == RoleVariant {
 		if vary(s.parts[x], s.parts[y]) {
@@ -112,12 +115,12 @@ func (s series) gap(a *Attribute, x, y uint64) gap {
 	return dateGap(compareDates(of(x), of(y)))
 }
 
-// seriesHash is the hash under which a table has the number of records whose values recur a gap apart.
+// seriesHash is the hash under which a table stores the number of records whose values recur at a gap.
 func seriesHash(a *Attribute, g gap) uint64 {
 	return textHash("\x00series" + string('0'+rune(g)) + a.Name)
 }
 
-// addSeries adds the attributes that tell things of one title apart to the table.
+// addSeries adds the attributes that distinguish things of one title to the table.
 func (p *TermFrequencies) addSeries(counts series) {
 	for a := range counts.values {
 		for g, n := range counts.recurring(a) {
@@ -135,7 +138,7 @@ func (p *TermFrequencies) addSeries(counts series) {
 	}
 }
 
-// Tells reports whether the table has found that an attribute tells things of one name apart: another value is another thing.
+// Tells reports whether, according to the table, different values of an attribute mean different things of one name.
 func (p *TermFrequencies) Tells(a Attribute) bool { return p.tells(&a) != 0 }
 
 // Avoided reports whether all that the table has found of a variant is that few records of one name share its value. The shops that
@@ -144,7 +147,7 @@ func (p *TermFrequencies) Avoided(a Attribute) bool {
 	return a.Role == RoleVariant && p.tells(&a) == 1<<gapNear
 }
 
-// tells returns the gaps at which values of an attribute are of different things.
+// tells returns the gaps at which two values of an attribute mean different things.
 func (p *TermFrequencies) tells(a *Attribute) (g gaps) {
 	for _, one := range [...]gap{gapNear, gapFar} {
 		if p.tokens[seriesHash(a, one)] > 0 {
@@ -154,9 +157,10 @@ func (p *TermFrequencies) tells(a *Attribute) (g gaps) {
 	return g
 }
 
-// recurring returns, for each gap, how many records share a value with another record of their title that is so far from the
-// commonest value there, 0 if these are hardly more than chance gives. Chance goes by how common a value is, and by how common beside
-// that commonest one in other titles: two names of one colour are in many titles together.
+// recurring returns, for each gap, how many records share a value at that distance from the commonest value of their
+// title with another record of the title. It is 0 if they are hardly more than by chance. The chance depends on how
+// common a value is, and how often it occurs together with the commonest one in other titles: two names of one colour
+// occur together in many titles.
 func (s series) recurring(a *Attribute) (found [gapFar + 1]int) {
 	values := s.values[a]
 	slices.SortFunc(values, func(x, y valued) int { return cmp.Or(cmp.Compare(x.title, y.title), cmp.Compare(x.value, y.value)) })

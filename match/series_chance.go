@@ -8,7 +8,7 @@ import "slices"
 type run struct {
 	value   uint64
 	records int
-	also    []uint64 // other spellings of it there, whose records are among these
+	also    []uint64 // other spellings of the value in this title, whose records are included
 }
 
 // values yields the spellings of the value.
@@ -39,13 +39,15 @@ func (s series) spelled(a *Attribute, of []run) (joined []run) {
 	return joined
 }
 
-// chances are how common the values of an attribute are.
+// chances are the frequencies of the values of an attribute.
 type chances struct {
-	common map[uint64]int    // records
-	beside map[[2]uint64]int // records of a second value beside the commonest of their title, and of all of these
+	common map[uint64]int // records
+	// records with the first value as the commonest of their title: those with the second value, and all
+	beside map[[2]uint64]int
 }
 
-// of returns how likely a record of a title has a value by chance, one of so many that are apart from the commonest there.
+// of returns the probability that a record of a title has a value by chance; values is the number of values, apart the
+// number of those that differ from the commonest one.
 func (k *chances) of(r, first run, values, apart int) float64 {
 	var anywhere, beside int
 	for v := range r.values {

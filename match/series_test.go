@@ -22,8 +22,8 @@ func show(title, day, price string) match.Attributes {
 	return match.Attributes{"title": {title}, "day": {day}, "price": {price}}
 }
 
-// evenings returns records of tours of three evenings. The second evening of each has several records, unless days are slips:
-// then each record that is not of the first evening has a day of its own. Every record has a price of its own.
+// evenings returns records of tours with three evenings each. Several records have the second evening, unless days are
+// slips: then each record not of the first evening has a different day. Every record has a different price.
 func evenings(slips bool) (all []match.Attributes) {
 	for tour := range 120 {
 		title := fmt.Sprintf("The %c%c%c Tour", 'a'+tour%26, 'b'+tour/26, 'c'+tour%7)
@@ -38,7 +38,7 @@ func evenings(slips bool) (all []match.Attributes) {
 	return all
 }
 
-// What recurs among the records of one title, other than the commonest value, tells things apart.
+// If values other than the commonest one recur among the records of one title, they distinguish things.
 func TestSeries_AnotherDayIsAnotherThing(t *testing.T) {
 	t.Parallel()
 	const another = "another of one series"
@@ -74,8 +74,8 @@ func TestSeries_AnotherDayIsAnotherThing(t *testing.T) {
 	}
 }
 
-// Years one after the other are counted apart from others: a year is one off more often than ten. If only some of those that are one
-// off recur, they are slips of one thing.
+// Neighbouring years are counted separately, because a year is wrong by one more often than by ten. If only some of the
+// values that are one off recur, they are slips of one thing.
 func TestSeries_YearsInARow(t *testing.T) {
 	t.Parallel()
 	vintages := func(apart, slips int) (all []match.Attributes) {
@@ -101,7 +101,7 @@ func TestSeries_YearsInARow(t *testing.T) {
 	}
 }
 
-// Where there are two prices in all, the second one of a title recurs by chance.
+// If there are only two prices in all, the second price of a title recurs by chance.
 func TestSeries_FewValuesRecurByChance(t *testing.T) {
 	t.Parallel()
 	s := kindOf(t, shows)
@@ -116,7 +116,7 @@ func TestSeries_FewValuesRecurByChance(t *testing.T) {
 	}
 }
 
-// A series is known to a table that was stored and read again.
+// A table that was stored and read again still contains a series.
 func TestSeries_IsStored(t *testing.T) {
 	t.Parallel()
 	s := kindOf(t, shows)

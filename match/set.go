@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// Candidates returns the pairs of records worth comparing, by index: those that share a blocking key that is not
-// a stop key (BlockLimit). Of identical records only the first counts as a carrier and is paired with
-// others; the rest are paired with it. Each pair occurs once, lower index first, and the pairs are ordered.
+// Candidates returns the pairs of records worth comparing, by index: pairs that share a blocking key that is not a stop
+// key (BlockLimit). Of identical records only the first counts towards the limit and is paired with others; the rest
+// are paired with it. Each pair occurs once, lower index first, and the pairs are ordered.
 func Candidates(records []*Record) [][2]int {
 	leads := Leaders(records)
 	carriers := map[uint64][]int{}
@@ -45,8 +45,7 @@ func Candidates(records []*Record) [][2]int {
 	return pairs
 }
 
-// Leaders returns, for each record, the first identical one, which is the record itself if there is none
-// before it.
+// Leaders returns, for each record, the first record that is identical to it, which may be itself.
 func Leaders(records []*Record) []int {
 	first, leads := map[uint64]int{}, make([]int, len(records))
 	for i, r := range records {
@@ -63,10 +62,10 @@ func Leaders(records []*Record) []int {
 	return leads
 }
 
-// ClusterAll splits all records of a set into things: its components over edges that reach the threshold,
-// each clustered as Cluster does. A component of more than MaxComponent records is cut at weights that rise
-// by CutStep up to CutMax. What is still too large is clustered as a whole up to MaxLinked records; beyond
-// that its records stay separate, except for must-links and identical records.
+// ClusterAll splits all records of a set into things: its components over edges that reach the threshold, each
+// clustered as Cluster does. A component of more than MaxComponent records is cut at weights that rise by CutStep up to
+// CutMax. A component that is still too large is clustered as a whole up to MaxLinked records; beyond that its records
+// stay separate, except for must-links and identical records.
 //
 // Like that of Cluster, the result is a function of the set; clusters and members are ordered by NodeKey.
 func ClusterAll(nodes []NodeKey, edges []Edge, unmet Unmet) [][]int {
@@ -75,7 +74,7 @@ func ClusterAll(nodes []NodeKey, edges []Edge, unmet Unmet) [][]int {
 
 // ClusterAt is ClusterAll with another threshold, from which the cuts rise.
 func ClusterAt(nodes []NodeKey, edges []Edge, unmet Unmet, threshold Weight) [][]int {
-	// After the cuts no edge connects two components, so none are joined.
+	// After the cuts no edge connects two components, so tracing joins none.
 	return trace(nodes, cut(len(nodes), edges, threshold), threshold, unmet, nil)
 }
 

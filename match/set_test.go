@@ -50,8 +50,8 @@ func TestCandidates_NameEachPairOnceInOrder(t *testing.T) {
 	}
 }
 
-// TestClusterAll_Oracle compares with the definition, written as directly as possible: one component after
-// the other, on graphs in which every cut divides something.
+// TestClusterAll_Oracle compares with a direct implementation of the definition, one component after the other, on
+// graphs in which every cut divides something.
 func TestClusterAll_Oracle(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -88,14 +88,14 @@ func TestClusterAll_Oracle(t *testing.T) {
 			}
 			want = append(want, named(inside, match.Cluster(inside, linked, nil))...)
 		}
-		slices.Sort(want) // as the clusters are: by their first keys
+		slices.Sort(want) // like the clusters: by their first keys
 		if diff := gocmp.Diff(want, named(keys, match.ClusterAll(keys, edges, nil))); diff != "" {
 			t.Fatal(diff)
 		}
 	})
 }
 
-// naiveCut divides records into components, and those that are too large at higher weights.
+// naiveCut divides records into components, and cuts components that are too large at higher weights.
 func naiveCut(records []int, weight map[[2]int]match.Weight, least match.Weight) [][]int {
 	var parts [][]int
 	left := slices.Clone(records)

@@ -8,12 +8,12 @@ import (
 	"unicode/utf8"
 )
 
-// splitter collects the words of a text and its measures, which are words, too.
+// splitter collects the words and measures of a text. Measures are words, too.
 type splitter struct {
 	words    []string
 	measures []measure
-	number   float64 // the last word, if numberAt says so
-	numberAt int     // how many words there were with it
+	number   float64 // the value of the last word, if numberAt is the number of words
+	numberAt int     // the number of words including it
 }
 
 // splitTitle returns the words of a text and its measures. The parts of a hyphenated model number are joined; a number and the
@@ -45,7 +45,8 @@ func splitTitle(raw string) (words []string, measures []measure) {
 	return s.words, s.measures
 }
 
-// measured adds a measure in place of the last words. A number of times before what is in a package is one of packages: 6 x 330 ml.
+// measured adds a measure in place of the last words. A count before the content of a package is the number of
+// packages: 6 x 330 ml.
 func (s *splitter) measured(m measure, instead int) {
 	if n, before := len(s.measures), len(s.words)-instead-1; n > 0 && before >= 0 && s.measures[n-1].unit == "x" && s.words[before] == s.measures[n-1].word() && contents[units[m.unit].of] {
 		s.measures[n-1].unit = "pack"
@@ -55,7 +56,7 @@ func (s *splitter) measured(m measure, instead int) {
 	s.words, s.numberAt = append(s.words[:len(s.words)-instead], m.word()), 0
 }
 
-// contents are what the size of a package is given in.
+// contents are the quantities in which the size of a package is given.
 var contents = wordSet(`volume mass`)
 
 // addNumber adds a word with a digit.
@@ -112,7 +113,7 @@ func (s *splitter) addWord(w string) {
 	s.words = append(s.words, w)
 }
 
-// romanNumerals are those that are hardly ever anything else.
+// romanNumerals are the numerals that hardly ever mean anything else.
 var romanNumerals = map[string]string{
 	"ii": "2", "iii": "3", "iv": "4", "vi": "6", "vii": "7", "viii": "8", "ix": "9", "xi": "11", "xii": "12", "xiii": "13", "xiv": "14", "xvi": "16",
 }
@@ -150,7 +151,7 @@ func spellNumbers(raw string) string {
 	return b.String()
 }
 
-// commaBeforeUnit returns what to write for the only comma of a number that has a unit behind it.
+// commaBeforeUnit returns the replacement for the only comma of a number that is followed by a unit.
 func commaBeforeUnit(raw string, at int) (mark string, ok bool) {
 	from, to := at, at+1
 	for from > 0 && isDigit(raw[from-1]) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// The names of persons and titles use the two fields of a name with levels of their own.
+// Names of persons and titles use the two name fields with other levels.
 
 // The levels of fieldName for a person: the family name.
 const (
@@ -39,11 +39,11 @@ const (
 	givenLoose  // different, and only a common family name and a date of birth agree
 )
 
-// The levels of fieldResidual for a title, beside those for a business.
+// The levels of fieldResidual for a title, in addition to those for a business.
 const (
 	titleModel       = residualNothing + 1 + iota
-	titleModelRare   // of few records
-	titleModelCommon // of many records
+	titleModelRare   // a model number that few records have
+	titleModelCommon // a model number that few records have, and one thing is a part
 	titleModelPart   // of few records, and one is a part
 	titleNumber      // only one has it
 	titleNumbers
@@ -137,7 +137,7 @@ func (s Style) fieldNames() []string {
 	return names
 }
 
-// fieldNamed returns the field of a line, fieldCount if there is none.
+// fieldNamed returns the field with the name of a line, fieldCount if there is none.
 func (s Style) fieldNamed(name string) field {
 	for f := range fieldCount {
 		if s.fieldName(f) == name {

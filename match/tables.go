@@ -4,8 +4,8 @@ package match
 
 import "strings"
 
-// The tables of the built-in kind, folded. Stored state depends on them: a change moves golden files and is
-// reviewed as such.
+// The tables of the built-in kind, folded. Stored data depends on them, so a change appears in the golden files and is
+// reviewed there.
 
 // nameRole is the function of a word in a name.
 type nameRole uint8
@@ -14,7 +14,7 @@ const (
 	nameStop     nameRole = 1 << iota // a stop word: the, inc, gmbh
 	nameTitle                         // part of a person's name: dr, md
 	nameOrdinal                       // distinguishes siblings like a number: ii, north
-	nameBusiness                      // describes what the thing is
+	nameBusiness                      // describes the type of the thing
 	nameFamiliar                      // common in many names
 )
 

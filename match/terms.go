@@ -18,7 +18,7 @@ import (
 
 // Limits for the counts of a term-frequency table.
 const (
-	// rareToken is the highest count at which a token is a blocking key on its own.
+	// rareToken is the highest count at which a token alone is a blocking key.
 	rareToken = 30
 	// chainPlaces is the number of distinct places above which a full name counts as a chain's.
 	chainPlaces = 8
@@ -36,7 +36,7 @@ type weight int32
 const (
 	weightCommon   weight = 200 // DefaultTermFrequencies: words of business
 	weightFamiliar weight = 400 // DefaultTermFrequencies: given names, streets, cities
-	weightRare     weight = 450 // DefaultTermFrequencies: words in no table; two of them make a name rare
+	weightRare     weight = 450 // DefaultTermFrequencies: words in no table; two shared ones make a name rare
 	weightMax      weight = 1200
 )
 
@@ -63,16 +63,16 @@ var DefaultTermFrequencies = sync.OnceValue(func() *TermFrequencies {
 })
 
 const (
-	// fewCounted is the number of records with a name below which the built-in tables know better how common a word is;
-	// see TermsOf.
+	// fewCounted is the number of records with a name below which the built-in tables are better than counts; see
+	// TermsOf.
 	fewCounted = 500
 	// mostCounted is the number of records that TermsOf counts at most: the weight of a word reaches its maximum when one
 	// name in 160,000 has it.
 	mostCounted = 100_000
 )
 
-// TermsOf returns the term-frequency table to compare records with: counts of the distinct ones, or of a sample of them if
-// they are more than 100,000; DefaultTermFrequencies if fewer than 500 have a name. It uses no labels, and the
+// TermsOf returns the term-frequency table to compare records with: counts over the distinct records, or over a sample
+// if there are more than 100,000; DefaultTermFrequencies if fewer than 500 have a name. It uses no labels, and the
 // order of the records does not matter. The sample is in memory.
 func TermsOf(s *Schema, records iter.Seq[Attributes]) *TermFrequencies {
 	sample, highest := map[uint64]Attributes{}, uint64(math.MaxUint64) // by hash of the content
@@ -185,7 +185,7 @@ func (p *TermFrequencies) sum() uint64 {
 	return xxhash.Sum64(buf)
 }
 
-// weigh returns the weight of a folded token, and whether it is rare enough to be a blocking key on its own.
+// weigh returns the weight of a folded token, and whether the token alone is rare enough for a blocking key.
 func (p *TermFrequencies) weigh(text string, hash uint64, role nameRole) (w weight, rare bool) {
 	if p.records == 0 {
 		switch {
@@ -231,5 +231,5 @@ func (p *TermFrequencies) rarest(name []token) (word uint64) {
 // names returns the number of names of a phone number, 0 if they are few.
 func (p *TermFrequencies) names(number uint64) int { return int(p.phones[number]) }
 
-// chain reports whether so many places share a full name that it identifies none.
+// chain reports whether so many places share a full name that it identifies none of them.
 func (p *TermFrequencies) chain(name uint64) bool { return p.chains[name] > chainPlaces }

@@ -15,7 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// ErrTermFrequencies means that bytes are not a term-frequency table, or one of a newer Locus.
+// ErrTermFrequencies means that bytes are not a term-frequency table, or are a table of a newer Locus.
 var ErrTermFrequencies = errors.New("match: no term-frequency table")
 
 // An encoded term-frequency table is the magic with the format version, the hash, and, compressed with zstd, the number

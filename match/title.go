@@ -66,8 +66,8 @@ func parseTitle(terms *TermFrequencies, raw string) *title {
 	return t
 }
 
-// purposeOf returns the words of a title behind "for", up to a dash, a bracket or a comma: what a part or an accessory is
-// made for.
+// purposeOf returns the words of a title behind "for", up to a dash, a bracket or a comma: the thing that a part or an
+// accessory is made for.
 func purposeOf(raw string) string {
 	var words []string
 	within := false
@@ -85,7 +85,7 @@ func purposeOf(raw string) string {
 	return strings.Join(words, " ")
 }
 
-// purposes are the words before what something is made for.
+// purposes are the words before the thing that something is made for.
 var purposes = wordSet(`for fits compatible für pour para per voor`)
 
 // isPlain reports whether a word is folded already.
@@ -111,7 +111,7 @@ func compareTitles(v *Vector, a, b *title) {
 	l := align(x.tokens, y.tokens)
 	grade := gradeTokens(x, y, &l)
 	rest := compareTitleResiduals(a, b, &l)
-	differ := v.level(fieldSize) == sizeDifferent // which says all that the residual would
+	differ := v.level(fieldSize) == sizeDifferent // covers everything that the residual would
 	if rest >= residualSomething && rest < titleNumber && !differ {
 		grade = max(grade, gradeCompact(x, y, grade))
 	}
@@ -134,7 +134,7 @@ func compareTitleResiduals(a, b *title, l *alignment) level {
 		return residualNumbers
 	case (partA || partB) && said == codesAgreeRare && !a.codes.madeFor(&b.codes) &&
 		(!partA || residue(b.name.tokens, l.usedB).any) && (!partB || residue(a.name.tokens, l.usedA).any):
-		return titleModelPart // two descriptions of one thing, and not that of a thing with the word of a part
+		return titleModelPart // two descriptions of one thing, neither of which has the word of a part
 	case partA || partB:
 		return residualPart
 	case said == codesBoth:
@@ -165,8 +165,8 @@ func compareTitleResiduals(a, b *title, l *alignment) level {
 	return residualNothing
 }
 
-// met returns the words of a title that the other has, too, somewhere in its text. Model numbers are among them, since catalogues
-// have their own, and years that a date repeats.
+// met returns the words of a title that occur elsewhere in the other's text. It also returns model numbers, because
+// catalogues have their own, and years that repeat a date.
 func (t *title) met(used uint32, other *title) uint32 {
 	used |= t.coded
 	for i := range t.name.tokens {
@@ -199,8 +199,8 @@ func onlyKept(tokens []token, used uint32) (word string) {
 	return word
 }
 
-// distinguishing returns the words of a record that distinguish things of one name: model numbers, numbers, and those of
-// accessories.
+// distinguishing returns the words of a record that distinguish things of one name: model numbers, numbers, and words
+// for accessories.
 func (t *title) distinguishing() (words []string) {
 	for _, list := range [...][]code{t.codes.own, t.codes.ids, t.codes.told} {
 		for _, c := range list {
@@ -212,7 +212,7 @@ func (t *title) distinguishing() (words []string) {
 	return slices.Concat(words, t.numbers, t.parts)
 }
 
-// writtenApart returns the model numbers that are two words of a title, and one of the other.
+// writtenApart returns the model numbers that are two words in one title and one word in the other.
 func (t *title) writtenApart(other *title) (words []string) {
 	for _, c := range t.codes.joined {
 		if !other.codes.lacks(c.text) && !slices.Contains(other.codes.joined, c) {
@@ -245,7 +245,8 @@ func (t *title) adds(other *title) bool {
 	return slices.ContainsFunc(t.numbers, func(w string) bool { return !other.bag.has(w) && !t.dated(other, w) })
 }
 
-// dated reports whether a word is the year of the other record, or only repeats that of its own and the other has none.
+// dated reports whether a word is the year of the other record's date, or repeats the year of its own date and the
+// other has no date.
 func (t *title) dated(other *title, w string) bool {
 	return slices.Contains(other.years, w) || len(other.years) == 0 && slices.Contains(t.years, w)
 }

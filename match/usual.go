@@ -4,13 +4,13 @@ package match
 
 import "strings"
 
-// A value that many records have for no reason of their own says little when two have it: the first of January where only
-// the year was known, a day that a form suggested, the mailbox of an office. They are counted with the words of names, and
-// stored under hashes of their own in the same tables; a table from before matcher 9 has none.
+// A value that many records have for an unrelated reason is little evidence if two records share it: the first of
+// January where only the year was known, a day that a form suggested, the mailbox of an office. They are counted with
+// the words of names, and stored under hashes of their own in the same tables; a table from before matcher 9 has none.
 
 const (
-	// usualDay is how many times its share of the year a day of the year has to have to be usual: one in 91 records.
-	// So often more than rareToken records have it in the month and on the day, whatever the year.
+	// usualDay is the factor above an even share of the year from which a day is usual: one in 91 records. Then more
+	// than rareToken records have the month and the day, whatever the year.
 	usualDay = 4
 	// usualDate is the share of the records, as one in so many, above which a whole date is usual: 9 bits.
 	usualDate = 512
@@ -37,7 +37,7 @@ type dayCount struct {
 	whole, day map[uint64]uint32 // by hash
 }
 
-// dayCounts are those of all attributes by name.
+// dayCounts maps the names of attributes to the counts of their days.
 type dayCounts map[string]*dayCount
 
 func (c dayCounts) add(d dated) {
@@ -75,8 +75,8 @@ func (p *TermFrequencies) addDays(counts dayCounts) {
 	}
 }
 
-// usual reports whether far more records have a day than chance would give. Without statistics, the first of January is
-// such a day.
+// usual reports whether far more records have a day than chance would give. Without statistics only the first of
+// January is usual.
 func (p *TermFrequencies) usual(d dated) bool {
 	if d.date.day == 0 {
 		return false
@@ -104,7 +104,7 @@ var officeBoxes = func() map[string]bool {
 	return boxes
 }()
 
-// officeBox reports whether a mailbox is that of a firm.
+// officeBox reports whether a mailbox belongs to a firm.
 func officeBox(email string) bool {
 	box, _, _ := strings.Cut(email, "@")
 	return officeBoxes[box]

@@ -30,7 +30,7 @@ func lineOf(m *match.Matcher, a, b match.Attributes, attribute string) (match.Li
 	return match.Line{}, e
 }
 
-// residents returns n persons, all born on days of their own but every tenth, on the same day of some year.
+// residents returns n persons: nine in ten born on different days, and every tenth on the same day of some year.
 func residents(n int, day string) []match.Attributes {
 	all := make([]match.Attributes, n)
 	for i := range all {
@@ -79,7 +79,7 @@ func TestUsual_Days(t *testing.T) {
 	}
 }
 
-// Of several dates the one that agrees least counts, and a usual day agrees like its year.
+// Of several dates the one that agrees least counts, and an equal usual day counts as an equal year.
 func TestUsual_LeastOfSeveral(t *testing.T) {
 	t.Parallel()
 	kind, err := match.ParseSchema([]byte("kind: member\nversion: 1\nattributes:\n  name: { type: name, style: person }\n  born: { type: date }\n  joined: { type: date }\n"))
@@ -101,7 +101,7 @@ func TestUsual_LeastOfSeveral(t *testing.T) {
 	}
 }
 
-// Each attribute has its own usual days.
+// Each attribute has separate usual days.
 func TestUsual_DaysOfAnAttribute(t *testing.T) {
 	t.Parallel()
 	kind, err := match.ParseSchema([]byte("kind: member\nversion: 1\nattributes:\n  name: { type: name, style: person }\n  born: { type: date }\n  joined: { type: date }\n"))
@@ -167,7 +167,7 @@ func TestUsual_Mailboxes(t *testing.T) {
 	}
 }
 
-// The mailbox of an agency that many places name says little about two of them.
+// The mailbox of an agency that many places name is little evidence for two of them.
 func TestUsual_MailboxesOfMany(t *testing.T) {
 	t.Parallel()
 	place := func(name, email string) match.Attributes {

@@ -57,8 +57,8 @@ func variantParts(folded string) (parts []string) {
 	return parts
 }
 
-// vary reports whether two variants are different for sure. They may be the same if all of the shorter one is in the other, in
-// its order: 2 and v2.0, blue and navy blue, L and large.
+// vary reports whether two variants are certainly different. They may be the same if one contains all parts of the
+// other in order: 2 and v2.0, blue and navy blue, L and large.
 func vary(a, b []string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -74,7 +74,7 @@ func vary(a, b []string) bool {
 	return len(a) > 0
 }
 
-// stands reports whether the letters of a word are those that some of these parts begin with, in their order.
+// stands reports whether the letters of a word are the initials of some of these parts, in order.
 func stands(w string, parts []string) bool {
 	for _, part := range parts {
 		if w != "" && w[0] == part[0] {
@@ -84,8 +84,8 @@ func stands(w string, parts []string) bool {
 	return w == ""
 }
 
-// mayBe reports whether two parts of variants may be the same: one of them abbreviated, mistyped, or in another language if it is
-// a colour.
+// mayBe reports whether two parts of variants may be the same: one is an abbreviation or a typo of the other, or they
+// name a colour in two languages.
 func mayBe(a, b string) bool {
 	if isDigit(a[0]) || isDigit(b[0]) {
 		return a == b
@@ -107,7 +107,7 @@ func abbreviates(short, long string) bool {
 	return short == ""
 }
 
-// compareVariants reports another value of an attribute that tells things of one title apart.
+// compareVariants sets the level of variants that distinguish things of one title, if they differ.
 func compareVariants(a, b *Record) level {
 	for _, x := range a.variants {
 		for _, y := range b.variants {

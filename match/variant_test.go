@@ -18,8 +18,8 @@ attributes:
   look: { type: text, role: variant }
 `
 
-// clothes returns records of titles with two looks each, of which the second has two records. If looks are spelled in two ways, the
-// same two stand together in all titles.
+// clothes returns records of titles with two looks each; two records have the second look. If looks are spelled in two
+// ways, the same two looks occur together in all titles.
 func clothes(spelled bool) (all []match.Attributes) {
 	looks := []string{"plain", "striped", "checked", "dotted", "faded", "washed"}
 	for n := range 120 {
@@ -39,7 +39,7 @@ func clothes(spelled bool) (all []match.Attributes) {
 	return all
 }
 
-// Looks that recur among the records of one title tell things apart, if other titles have other looks together.
+// Looks that recur among the records of one title distinguish things, if other titles have other combinations of looks.
 func TestVariant_AnotherLookIsAnotherThing(t *testing.T) {
 	t.Parallel()
 	const another = "another of one series"
@@ -101,7 +101,7 @@ attributes:
 	}
 }
 
-// Two spellings of one value recur as that value does.
+// Two spellings of one value recur like that value.
 func TestVariant_SpellingsRecurTogether(t *testing.T) {
 	t.Parallel()
 	s := kindOf(t, shirts)

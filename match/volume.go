@@ -12,8 +12,8 @@ import (
 // The number of a part, a volume, a sequel or an edition distinguishes a work from one with the same title and no number or
 // another one: Part 2, Vol. II, second edition, and a number at the end.
 
-// spellVolumes writes numbers beside the word for a part or an edition, and these words, in one way: "pt two" is "part 2", and
-// "second ed" is "2 edition".
+// spellVolumes unifies the words for a part or an edition and the numbers beside them: "pt two" becomes "part 2", and
+// "second ed" becomes "2 edition".
 func spellVolumes(words []string) {
 	for i := range len(words) - 1 {
 		w, next := words[i], words[i+1]
@@ -29,8 +29,8 @@ func spellVolumes(words []string) {
 	}
 }
 
-// volumesOf returns the numbers of parts, volumes and editions among the words of a title. Its folded text has those that were
-// Roman numerals.
+// volumesOf returns the numbers of parts, volumes and editions among the words of a title. folded still has those that
+// were Roman numerals.
 func volumesOf(words []string, folded string) (volumes []string) {
 	end := len(words)
 	for end > 2 && isYear(words[end-1]) { // Night Ferry 2 (1991)
@@ -53,8 +53,8 @@ func volumesOf(words []string, folded string) (volumes []string) {
 
 func isYear(w string) bool { return len(w) == 4 && digits(w) && (w[:2] == "19" || w[:2] == "20") }
 
-// volume returns the number of a part, a volume or an edition, if nothing else in the title is missing from the other,
-// except the word for it.
+// volume returns the number of a part, a volume or an edition, if the other title has all other words except the word
+// for a part.
 func (t *title) volume(used uint32) (n string) {
 	tokens := t.name.tokens
 	for i := range tokens {
@@ -69,8 +69,8 @@ func (t *title) volume(used uint32) (n string) {
 	return n
 }
 
-// otherVolume reports whether two titles are of different volumes. If only one has a number, it must be the only difference,
-// and neither 1, since first parts often have no number, nor above 99, which may be a year or a model.
+// otherVolume reports whether two titles are different volumes. If only one has a number, the number must be the only
+// difference. It must not be 1, because first parts often have no number, nor above 99, which may be a year or a model.
 func otherVolume(a, b *title, usedA, usedB uint32) bool {
 	x, y := a.volume(usedA), b.volume(usedB)
 	if x != "" && y != "" {
@@ -136,7 +136,7 @@ var volumeNames = func() map[string]bool {
 // editionWords are words after the number of an edition.
 var editionWords = wordSet(`edition ed edn auflage aufl edicion edizione edicao druk`)
 
-// numerals are numbers as words and in Roman numerals, which count as numbers only beside the word for a part.
+// numerals are number words and Roman numerals, which count as numbers only beside a word for a part.
 var numerals = func() map[string]string {
 	m := map[string]string{"i": "1", "v": "5", "x": "10"}
 	for w, n := range romanNumerals {

@@ -9,7 +9,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// TestVolumes compares two works of one maker, whose titles differ in a number, as a kind of five lines does.
+// TestVolumes compares two works of one maker whose titles differ in a number, with a kind of five lines.
 func TestVolumes(t *testing.T) {
 	t.Parallel()
 	m := match.New(kindOf(t, songs), nil)
@@ -18,7 +18,7 @@ func TestVolumes(t *testing.T) {
 		a, b  string
 		year  string // of both
 		level string
-		words string // what each side shows
+		words string // the words that each side shows
 		want  match.Outcome
 	}{
 		{"Night Ferry", "Night Ferry II", "", other, "[] [2]", match.Different},
@@ -101,7 +101,7 @@ func TestExplain_KeptWords(t *testing.T) {
 	}
 }
 
-// Another maker speaks against one thing, and the words for what a maker is do not.
+// Different makers are evidence against one thing; words for the trade of a maker are not.
 func TestPeople_Makers(t *testing.T) {
 	t.Parallel()
 	m := match.New(kindOf(t, "kind: beer\nversion: 1\nattributes:\n  name: { type: name, style: title }\n  brewery: { type: people }\n  strength: { type: number }\n"), nil)

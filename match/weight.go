@@ -8,9 +8,9 @@ import (
 	"strconv"
 )
 
-// Weight is a match weight, the evidence that two records describe the same thing, in hundredths of a bit:
-// the base-2 logarithm of how many times likelier the observed agreement is if they do. Integers make sums
-// independent of their order.
+// Weight is a match weight, the evidence that two records describe the same thing, in hundredths of a bit: the base-2
+// logarithm of the factor by which the observed agreement is more likely if they do. Integers make sums independent of
+// their order.
 type Weight int16
 
 const (
@@ -103,7 +103,7 @@ func (o Outcome) Relation() bool { return o == PartOf || o == CoLocated }
 // shared mailbox and one to the variant. An edge stores only the vector, and an explanation needs nothing else.
 type Vector uint64
 
-// place returns where a field stands in a vector.
+// place returns the position of a field in a vector.
 func (f field) place() (shift field, mask Vector) {
 	switch f {
 	case fieldSource:
@@ -171,7 +171,7 @@ func (m *Matcher) total(v Vector) Weight {
 // person; the date of birth is included, because few people in one house share it. A shared mailbox is not.
 var naming = [...]field{fieldName, fieldResidual, fieldPhone, fieldWeb, fieldEmail, fieldID, fieldDate}
 
-// Names reports whether an attribute is one that distinguishes things at one address: a name, a phone, a page, a mailbox, an
+// Names reports whether an attribute can distinguish things at one address: a name, a phone, a page, a mailbox, an
 // identifier, a date. Records of a kind without such an attribute are identified by their address.
 func (a Attribute) Names() bool {
 	switch a.Type {

@@ -24,7 +24,7 @@ func (s *Said) Words() []string {
 	return nameTokens(s.folded)
 }
 
-// Said returns raw value i of an attribute, which must have that many.
+// Said returns raw value i of an attribute, normalised. The attribute must have that many values.
 func (r *Record) Said(a *Attribute, i int) Said {
 	address := ""
 	if i == 0 && a.Name == r.matcher.address {
@@ -33,12 +33,12 @@ func (r *Record) Said(a *Attribute, i int) Said {
 	return said(a, r.attributes, i, address)
 }
 
-// Said returns what Record.Said does of a record with these attributes, which need not be normalised for it.
+// Said returns the same as Record.Said for a record with these attributes, without normalising the whole record.
 func (m *Matcher) Said(a *Attribute, attributes Attributes, i int) Said {
 	return said(a, attributes, i, "")
 }
 
-// said takes the normal form of an address from the record, if that has it.
+// said takes the normal form of an address from the record if the record has it.
 func said(a *Attribute, attributes Attributes, i int, address string) Said {
 	s := Said{Worth: 100, raw: attributes[a.Name][i]}
 	switch a.Type {
@@ -74,9 +74,9 @@ func worthOf(folded string) int {
 	return 100 * min(strings.Count(folded, " ")+1, worthWords) / worthWords
 }
 
-// Worth returns the information content of raw value i of an attribute, in percent. It orders values that
-// are equally new and trusted: a name or an address is worth more the more words it has, up to eight; an
-// own page more than one of a network; the first category of a source more than the others.
+// Worth returns the information content of raw value i of an attribute, in percent. It orders values that are equally
+// new and trusted: a name or an address is worth more if it has more words, up to eight; a website more than a page in
+// a social network; the first category of a source more than the others.
 func (r *Record) Worth(attribute string, i int) int {
 	a, _ := r.matcher.schema.Attribute(attribute)
 	return r.Said(&a, i).Worth

@@ -20,7 +20,7 @@ import (
 // attributes of the kind that the tests import.
 var attributes = []string{"name", "phones", "address", "city", "postcode"}
 
-// testKind has the attributes; phones have many values.
+// testKind is a kind with these attributes; phones has many values.
 func testKind() *match.Schema {
 	kind := &match.Schema{Kind: "test", Version: 1}
 	for _, name := range attributes {

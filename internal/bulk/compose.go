@@ -19,7 +19,8 @@ func isHouseNumber(name string) bool { return houseNumbers[joined(plainName(name
 // flats are names of columns with the number of a flat or a suite, without "_".
 var flats = nameSet(`apartment apartmentno apartmentnumber apt aptno aptnumber flat flatno flatnumber unit unitno unitnumber suite suiteno wohnung wohnungsnr appartement apartamento departamento interno`)
 
-// composeAddress composes an address of a street, the house number in the column beside it, and the number of the flat in another.
+// composeAddress composes an address of a street, the house number in the next column, and the number of the flat in
+// another.
 func (r *recognition) composeAddress(g guessed) bool {
 	flat := slices.IndexFunc(r.columns, func(c sampled) bool {
 		return flats[joined(plainName(c.name))] && !hasWords(c.values) && len(c.values) > 0
@@ -43,14 +44,14 @@ func (r *recognition) composeAddress(g guessed) bool {
 var middleNames = nameSet(`middle mid middlename middlenames middleinitial midinitial mi mname midname zweitervorname zweitname weiterevornamen deuxiemeprenom autresprenoms
 	segundonombre secondonome tweedevoornaam drugieimie отчество otchestvo побатькові`)
 
-// generations are names of columns with what follows a family name, such as Jr, without "_".
+// generations are names, without "_", of columns for what follows a family name, such as Jr.
 var generations = nameSet(`suffix namesuffix generation generationalsuffix suffixname nameextension`)
 
 // nameParts are the attributes of which a person's name is composed, and the names of columns that continue each.
 var nameParts = map[match.Role]map[string]bool{match.RoleGiven: middleNames, match.RoleFamily: generations}
 
-// composeName composes the given names, or the family names, of the columns that have a part of them each: the first and the
-// middle name, or parts with numbers, such as lname_c1 and lname_c2. Parts of one number stand in the order of the columns.
+// composeName composes the given names, or the family names, of columns with one part each: first and middle name, or
+// numbered parts such as lname_c1 and lname_c2. Parts with the same number keep the order of the columns.
 func (r *recognition) composeName(g guessed) bool {
 	parts, more := []int{g.column}, nameParts[g.attribute.Role]
 	own, counted := numberless(plainName(r.columns[g.column].name))
@@ -65,7 +66,7 @@ func (r *recognition) composeName(g guessed) bool {
 	return len(parts) > 1 && r.compose(g.attribute, map[match.Role]string{match.RoleGiven: "given names", match.RoleFamily: "family names"}[g.attribute.Role], parts...)
 }
 
-// partNumber is what numbers a part of a name: first_name_2, fname_c1.
+// partNumber is the number of a part in a column name: first_name_2, fname_c1.
 var partNumber = regexp.MustCompile(`_?(?:c|component|part)?_?[1-4]$`)
 
 // numberless returns the plain name of a part of a name without its number.
@@ -74,7 +75,8 @@ func numberless(plain string) (stem string, numbered bool) {
 	return stem, stem != plain && stem != ""
 }
 
-// compose makes an attribute of several columns, with a space between their values, unless one has another meaning.
+// compose joins the values of several columns, with a space between them, into an attribute, unless one of the columns
+// has another meaning.
 func (r *recognition) compose(a *match.Attribute, why string, columns ...int) bool {
 	return r.composeWith(a, " ", why, columns...)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/locus-db/locus/internal/exchange"
 )
 
-// csvRows makes records of the rows of a CSV file.
+// csvRows makes records from the rows of a CSV file.
 type csvRows struct {
 	scan   *scanner
 	mapper *mapper
@@ -110,7 +110,8 @@ func (r *csvRows) object(values []string) json.RawMessage {
 	return text
 }
 
-// targetOf returns the attribute or the reserved name that a column maps to, or its own name if there are several or none.
+// targetOf returns the attribute or the reserved name that a column maps to. If there are several or none, it returns
+// the column's own name.
 func (m *mapper) targetOf(column int) string {
 	if len(m.uses[column]) == 1 {
 		switch u := m.uses[column][0]; u.kind {

@@ -18,7 +18,7 @@ import (
 type table struct {
 	rows  []string   // as written, with their ends
 	cells [][]string // key, name, address, city
-	like  bool       // whether it has rowLike
+	like  bool       // whether a line is like rowLike
 }
 
 // rowLike is a value with a line that has the width of a row.
@@ -58,7 +58,7 @@ func drawTable(t *rapid.T) table {
 	return f
 }
 
-// account is what became of the lines of a file.
+// account is the outcome of the lines of a file.
 type account struct {
 	accepted map[string][]string // values of rows by key
 	lines    map[int64]string    // accepted or refused, by line

@@ -76,8 +76,9 @@ func (p *Plan) Since() string { return p.options.Since }
 // High returns the highest value of Options.Since in the snapshot that is read, "" without one.
 func (r *Reader) High() string { return r.high }
 
-// File returns the name beside which the state and the refused rows are stored: see Beside. That of a database has
-// its name and that of the table, beside a SQLite file and else in the current directory.
+// File returns the name from which the names of the state and of the refused rows are derived: see Beside. For a
+// database it consists of the database's and the table's name, in the folder of a SQLite file or else in the current
+// directory.
 func (p *Plan) File() string {
 	if p.Database {
 		return filepath.Join(filepath.Dir(sqltable.File(p.url)), sqltable.Base(p.url, &sqltable.Options{Table: p.options.Table}))

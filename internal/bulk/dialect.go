@@ -4,7 +4,7 @@ package bulk
 
 import "bytes"
 
-// Dialect is how a CSV file separates and quotes its fields.
+// Dialect describes how a CSV file separates and quotes its fields.
 type Dialect struct {
 	Delimiter byte
 	Quote     byte // 0 if no character quotes fields
@@ -28,7 +28,7 @@ const (
 type fields struct {
 	text  []byte
 	spans []span
-	start int   // where the field begins that a line left open
+	start int   // where the field that a line left open begins
 	bare  []int // the fields that have a quote within unquoted text
 }
 
@@ -64,7 +64,7 @@ func (f *fields) literal(d Dialect, line []byte) {
 	f.finish(start)
 }
 
-// add adds a physical line; inside means that the line before left a quote open.
+// add adds a physical line; inside means that the previous line left a quote open.
 func (f *fields) add(d Dialect, line []byte, inside bool) lineEnd {
 	body := trimEnd(line)
 	if !inside && (d.Quote == 0 || bytes.IndexByte(body, d.Quote) < 0) {
@@ -128,7 +128,7 @@ func (f *fields) quoted(d Dialect, line []byte) (n int, end lineEnd) {
 	}
 }
 
-// isMark reports whether the quotes of an unquoted cell are those of ="00123".
+// isMark reports whether the quotes of an unquoted cell belong to a formula such as ="00123".
 func (d Dialect) isMark(cell []byte) bool {
 	_, is := formulaText(cell)
 	return d.marked && is

@@ -3,9 +3,9 @@
 // Package bulk reads untrusted files of records, CSV, JSON lines and JSON, plain or compressed, row by row in constant
 // memory.
 //
-//	file ─► Recognise ──────────► Plan ─► Open ─► Reader.Next ─► Row        goes on to the server
+//	file ─► Recognise ──────────► Plan ─► Open ─► Reader.Next ─► Row        sent to the server
 //	        inside its folder     format                      ├► *RowError  goes to Rejects, reading goes on
-//	        gzip, zstd by magic   columns                     └► *FileError nothing more can be read
+//	        gzip, zstd by magic   columns                     └► *FileError reading ends
 //	        200 : 1 at most       Questions
 //
 // A rejected row does not end the reading. Its error carries the line, the byte, a code, a pointer, the reason, and the

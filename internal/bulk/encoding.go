@@ -25,8 +25,8 @@ const (
 	Windows1252  Encoding = "windows-1252"
 )
 
-// sniffEncoding returns the encoding of a file by its first bytes, and the length of its byte order mark. It is
-// AutoEncoding if all of them are ASCII.
+// sniffEncoding returns the encoding of a file by its first bytes, and the length of its byte order mark. It returns
+// AutoEncoding if all bytes are ASCII.
 func sniffEncoding(head []byte) (of Encoding, mark int) {
 	switch {
 	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
@@ -39,7 +39,7 @@ func sniffEncoding(head []byte) (of Encoding, mark int) {
 	if of := sniffUTF16(head); of != AutoEncoding {
 		return of, 0
 	}
-	// One damaged line must not turn the others into another encoding: the majority decides.
+	// One damaged line must not change the encoding of the file, so the majority decides.
 	utf, other := 0, 0
 	for line := range bytes.Lines(head) {
 		switch {
@@ -59,12 +59,13 @@ func sniffEncoding(head []byte) (of Encoding, mark int) {
 	return AutoEncoding, 0
 }
 
-// sniffUTF16 decides by the bytes that are zero: of Latin text every second one is, of other text those of delimiters and line
-// ends.
+// sniffUTF16 decides by the zero bytes: in Latin text every second byte is zero, in other text only those of delimiters
+// and line ends.
 func sniffUTF16(head []byte) Encoding {
 	head = head[:min(len(head), 4096)&^1]
 	zeros := bytes.Count(head, []byte{0})
-	if zeros == 0 || 4*zeros < len(head) && isPlain(head[:bytes.LastIndexByte(head, '\n')+1]) { // a few are damage
+	// a few zero bytes are damage
+	if zeros == 0 || 4*zeros < len(head) && isPlain(head[:bytes.LastIndexByte(head, '\n')+1]) {
 		return AutoEncoding
 	}
 	little, big := likeUTF16(head, binary.LittleEndian), likeUTF16(head, binary.BigEndian)
@@ -82,7 +83,8 @@ func isPlain(text []byte) bool {
 	return utf8.Valid(text) && !bytes.ContainsFunc(text, func(r rune) bool { return r > 0 && r < ' ' && !unicode.IsSpace(r) })
 }
 
-// likeUTF16 returns how many characters of ASCII a text has in UTF-16, 0 if it would have characters that no text has.
+// likeUTF16 returns how many ASCII characters a text has if it is read as UTF-16, 0 if it would contain characters that
+// do not occur in text.
 func likeUTF16(head []byte, order binary.ByteOrder) (ascii int) {
 	units := make([]uint16, len(head)/2)
 	for i := range units {

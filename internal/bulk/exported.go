@@ -9,9 +9,9 @@ import (
 // listMark ends the name of a column of lists in CSV.
 const listMark = "[]"
 
-// exported returns the options for a table that locus export has written, and unchanged options for any other. Columns of
-// records that are not content are left out. Entities become records whose key is the id of the entity. For links and
-// decisions, which are not records, it returns an error that names the command that reads them.
+// exported returns the options for a table that locus export has written, and unchanged options for any other. Columns
+// of records that are not content are left out. Entities become records whose key is the id of the entity. Links and
+// decisions are not records: for them it returns an error that names the command to use.
 func (p *Plan) exported() (*Options, error) {
 	has := func(names ...string) bool {
 		return !slices.ContainsFunc(names, func(name string) bool {
@@ -23,7 +23,7 @@ func (p *Plan) exported() (*Options, error) {
 	}
 	o := *p.options
 	switch {
-	case o.Exact || o.Unstored || o.IgnoreUnknown || len(o.Set) > 0: // the columns were told apart
+	case o.Exact || o.Unstored || o.IgnoreUnknown || len(o.Set) > 0: // options already say what the columns mean
 		return p.options, nil
 	case has("verdict", "a") && !has(ColumnKey):
 		return nil, &FileError{Name: p.Name, Reason: "it has decisions, and no records", Hint: "locus decision import " + p.Name + " makes them"}

@@ -87,13 +87,13 @@ func flattenValue(path string, value strictjson.Value, inList bool, add func(pat
 type shape int
 
 const (
-	flat    shape = iota // a row: the attributes beside source and key
+	flat    shape = iota // a row: attributes on the same level as source and key
 	printed              // a record as printed by locus record list --json, with the attributes in an object
 	summary              // the last line of a list
 	other                // another line of a list: an entity, a change
 )
 
-// shapeOf returns the shape of an object. A printed record has an object under "attributes" beside its source and its
+// shapeOf returns the shape of an object. A printed record has an object under "attributes", next to its source and its
 // key. A summary has only a count and a cursor. Other printed lines have a field that only Locus sets.
 func shapeOf(object strictjson.Value) shape {
 	kind, attributes, more, ours, key := "", false, false, false, false

@@ -19,7 +19,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// consume reads any input and checks what must hold for every file: rows are valid UTF-8 with source and key, line
+// consume reads any input and checks what must be true of every file: rows are valid UTF-8 with source and key, line
 // numbers ascend, rejections have a line and a code.
 func consume(t *testing.T, text []byte, format bulk.Format) {
 	r, err := open(bulk.Stdin, bytes.NewReader(text), format, &bulk.Options{IgnoreUnknown: true})
@@ -78,7 +78,7 @@ func FuzzJSON(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) { consume(t, text, bulk.JSON) })
 }
 
-// FuzzRecognise recognises any input: it is read as the plan says, or there is an error of the file.
+// FuzzRecognise recognises any input: either it is read according to the plan, or there is an error of the file.
 func FuzzRecognise(f *testing.F) {
 	for _, seed := range []string{"id;name\n1;a\n", "sep=,\nid,name\n", `{"data":{"items":[{"id":1},{"id":2}]}}`, "\xff\xfei\x00d\x00\n\x00", "'id','name'\n'1','a'\n", "\n\n"} {
 		f.Add([]byte(seed))

@@ -23,7 +23,7 @@ import (
 	"github.com/locus-db/locus/internal/longtest"
 )
 
-// The writer of a stream may be killed between any two bytes. An incomplete row is not imported, every earlier row is,
+// The writer of a stream may be killed between any two bytes. Every complete row is imported, an incomplete row is not,
 // and the rejection says that the input ends there.
 func TestStream_Halves(t *testing.T) {
 	t.Parallel()
@@ -187,8 +187,8 @@ func TestCSV_StrayQuote(t *testing.T) {
 	}
 }
 
-// A row with several fields of several lines is read, although its lines look like rows of their own: one closes a quote
-// and opens the next, with a number where the keys are.
+// A row with several multi-line fields is read as one row, although its lines look like rows: one line closes a quote
+// and opens the next, with a number where keys are.
 func TestCSV_FieldsOfSeveralLines(t *testing.T) {
 	t.Parallel()
 	for name, in := range map[string]string{

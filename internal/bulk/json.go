@@ -11,12 +11,12 @@ import (
 	"github.com/locus-db/locus/internal/strictjson"
 )
 
-// jsonRows makes records of JSON objects, one on each line or one after another:
+// jsonRows makes records from JSON objects, one per line or one after another:
 //
 //	{"source": "vendor", "key": "88231", "name": "Joe's Pizza", "phones": ["415-555-2300"]}
 //
-// It also reads the output of Locus: files of rejected rows, whose lines hold such an object under "row", and the
-// output of locus record list --json, whose lines hold the attributes under "attributes". The summary at the end of
+// It also reads the output of Locus: files of rejected rows, whose lines have such an object under "row", and the
+// output of locus record list --json, whose lines have the attributes under "attributes". The summary at the end of
 // such a list is skipped.
 type jsonRows struct {
 	documents documents
@@ -28,7 +28,7 @@ type jsonRows struct {
 // documents reads one JSON document after another.
 type documents interface {
 	// next returns the text of a document, valid until the next call, its first line, and how many lines it has. A
-	// document that is longer than MaxRow is cut. At the end the error is io.EOF.
+	// document longer than MaxRow is truncated. At the end the error is io.EOF.
 	next() (document, error)
 }
 
@@ -132,7 +132,7 @@ func (r *jsonRows) parse(d document) (*Row, error) {
 	return row, nil
 }
 
-// row makes a record of an object. Of a printed record only the attributes have the names of columns.
+// row makes a record from an object. In a printed record only the attributes are columns.
 func (r *jsonRows) row(object strictjson.Value, printed bool) (*Row, *fault) {
 	r.cells = r.cells[:0]
 	var wrong *fault
@@ -154,8 +154,8 @@ func (r *jsonRows) row(object strictjson.Value, printed bool) (*Row, *fault) {
 	return row, fault
 }
 
-// eachCell calls add for the values of a row, as flatten does. A printed record has the values of its attributes and
-// those of the reserved names; puid, version and the like are left out.
+// eachCell calls add for the values of a row, as flatten does. For a printed record these are its attributes and the
+// reserved names; puid, version and the like are left out.
 func eachCell(object strictjson.Value, printed bool, add func(path, value string)) {
 	if !printed {
 		flatten("", object, add)

@@ -93,7 +93,7 @@ func (s *jsonScanner) value() (document, error) {
 	return d, nil
 }
 
-// enter reads up to the array at a path, such as data.items; "" is an array that is the whole document.
+// enter reads up to the array at a path, such as data.items; "" means that the whole document is an array.
 func (s *jsonScanner) enter(path string) error {
 	for path != "" {
 		name, rest, _ := strings.Cut(path, ".")

@@ -70,7 +70,7 @@ func (p *Plan) Layout() string {
 	return strings.Join(parts, ", ")
 }
 
-// cellLayout says which texts are no values or not as they are written.
+// cellLayout describes which texts mean no value or are decoded.
 func (p *Plan) cellLayout() (parts []string) {
 	if p.options.Spreadsheet {
 		parts = append(parts, `="00123" and '00123 are 00123`)

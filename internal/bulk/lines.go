@@ -14,19 +14,19 @@ import (
 type lines struct {
 	r   *bufio.Reader
 	buf []byte
-	err error // what ended the input
+	err error // why the input ended
 	place
 
 	encoding Encoding // AutoEncoding while all lines were ASCII
 	text     []byte   // the line as UTF-8, if it had to be converted
-	bad      int      // the first byte of the line that is no text in the encoding, -1 without one
+	bad      int      // offset of the first byte of the line that is invalid in the encoding, -1 if there is none
 
 	holding bool
 	from    place  // start of the held lines
 	held    []byte // lines read ahead
 	at      int    // bytes of held that were read again
 	end     place  // end of the held lines
-	cut     bool   // the last of them was truncated
+	cut     bool   // the last held line was truncated
 }
 
 // place is a position in the input.
@@ -80,7 +80,7 @@ func (l *lines) readHeld() (line []byte, cut bool, err error) {
 	return l.decode(line, cut), cut, nil
 }
 
-// ahead returns what is buffered and not read yet.
+// ahead returns the bytes that are buffered but not read yet.
 func (l *lines) ahead() []byte {
 	text, _ := l.r.Peek(l.r.Buffered())
 	return text

@@ -17,7 +17,7 @@ type cell struct {
 	value  string
 }
 
-// mapper makes records of rows.
+// mapper makes records from rows.
 type mapper struct {
 	*mapping
 	names []string // of the columns
@@ -33,7 +33,8 @@ func newMapper(m *mapping) *mapper {
 	return &mapper{mapping: m, index: map[string]int{}, parts: map[string]string{}, key: make([]string, max(len(m.key), 1))}
 }
 
-// maxNames is how many names of columns the rows of a JSON file may have altogether. Further ones mean nothing.
+// maxNames is the maximum number of column names that the rows of a JSON file may have in total. Further names are
+// ignored.
 const maxNames = MaxColumns
 
 // column returns the number of a column, and adds it if it is new; -1 if there are too many.
@@ -53,7 +54,7 @@ func (m *mapper) column(name string) int {
 // fault is why a row is refused.
 type fault struct{ code, pointer, reason, cause string }
 
-// row makes a record of the cells of a row.
+// row makes a record from the cells of a row.
 func (m *mapper) row(cells []cell) (*Row, *fault) {
 	row := &Row{Source: m.source, Kind: m.kind, Attributes: make(map[string][]string, len(cells))}
 	clear(m.parts)
@@ -111,8 +112,8 @@ func (m *mapper) list(column int, reason string) *fault {
 	return &fault{"invalid", pathPointer(m.names[column]), reason, m.names[column] + " is a list"}
 }
 
-// identify returns the source and the key of a refused row, given the record that was made of it or nil; "" for what
-// cannot be read. A key by content needs the record.
+// identify returns the source and the key of a refused row, "" for values that cannot be read. row is the record made
+// from it, or nil; a key made of the content needs it.
 func (m *mapper) identify(row *Row, cells []cell) (source, key string) {
 	if row != nil {
 		return row.Source, row.Key

@@ -20,7 +20,7 @@ type mapping struct {
 	hash         bool     // the key is HashKey
 	set          []setting
 	guess        map[string]string // attribute or reserved name by column
-	said         []string          // columns whose guess an option says
+	said         []string          // columns whose meaning an option confirms
 	observed     Observed
 	zone         *time.Location
 	null         map[string]bool
@@ -28,10 +28,10 @@ type mapping struct {
 	ignore       []string
 	ignoreAll    bool
 	unstored     bool // the source and the key may be missing
-	lists        bool // columns such as phones[] have lists
+	lists        bool // columns such as phones[] contain lists
 
-	attributes map[string]bool // name of each attribute, and whether it has many values
-	others     map[string]bool // those of other kinds, allowed where the column "kind" names the kind of a row
+	attributes map[string]bool // by attribute name, whether it has many values
+	others     map[string]bool // attributes of other kinds, allowed if the column "kind" names the kind of a row
 	mixed      bool            // the column "kind" names the kind of a row
 }
 
@@ -177,7 +177,7 @@ func (m *mapping) isSet(attribute string) bool {
 	return slices.ContainsFunc(m.set, func(s setting) bool { return s.attribute == attribute })
 }
 
-// resolve returns what a column is used for. The reason is set if it means nothing.
+// resolve returns the uses of a column. reason says why a column has none.
 func (m *mapping) resolve(name string) (uses []use, reason string) {
 	for i, key := range m.key {
 		if key == name {
@@ -225,8 +225,8 @@ func (m *mapping) resolve(name string) (uses []use, reason string) {
 	return nil, m.noColumn(name)
 }
 
-// list returns the attribute whose lists a column of CSV has, as an export writes them: phones[] has those of phones.
-// It returns "" for any other column, and for one that an option names.
+// list returns the attribute whose values a CSV column holds as lists, as in exports: phones for phones[]. It returns
+// "" for any other column, and for one that an option names.
 func (m *mapping) list(name string) string {
 	header := exchange.ParseHeader(name)
 	if !m.lists || !header.Many || !m.isAttribute(header.Name) || m.isSet(header.Name) || slices.Contains(m.named(), name) {
@@ -256,7 +256,7 @@ func (m *mapping) noAttribute(name string) string {
 	return reason
 }
 
-// named returns the columns that the mapping needs, without those that it guessed.
+// named returns the columns that the mapping needs and did not guess.
 func (m *mapping) named() []string {
 	names := append(slices.Clone(m.said), m.key...)
 	if m.observed.Column != "" {

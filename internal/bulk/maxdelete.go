@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// MaxDelete is how many records of a source a snapshot may delete. The zero value is 10 % of them, and at least 100.
+// MaxDelete limits how many records of a source a snapshot may delete. The zero value means 10 % of them, but at least
+// 100.
 type MaxDelete struct {
 	said    bool
 	count   int64
@@ -22,7 +23,7 @@ const (
 	defaultLeast   = 100
 )
 
-// ParseMaxDelete parses a number of records or a share such as 10% or 2.5%. "" is the default.
+// ParseMaxDelete parses a number of records or a share such as 10% or 2.5%. "" means the default.
 func ParseMaxDelete(text string) (MaxDelete, error) {
 	m := MaxDelete{said: text != ""}
 	var err error
@@ -44,7 +45,7 @@ func ParseMaxDelete(text string) (MaxDelete, error) {
 	return m, nil
 }
 
-// Of returns how many of so many records may be deleted.
+// Of returns how many of the stored records may be deleted.
 func (m MaxDelete) Of(stored int64) int64 {
 	share := func(percent float64) int64 { return int64(math.Floor(float64(stored) * percent / 100)) }
 	switch {

@@ -4,7 +4,8 @@ package bulk
 
 import "github.com/locus-db/locus/internal/tabular"
 
-// mergedCells gives rows of a sheet the values of cells above that they are merged with: a city beside the three shops in it.
+// mergedCells gives rows of a sheet the values of merged cells that begin above them, such as one city for the three
+// shops beside it.
 type mergedCells struct {
 	left []tabular.Merged // that begin in later rows
 	now  map[int]mergedCell
@@ -16,11 +17,11 @@ type mergedCell struct {
 	text string
 }
 
-// fill returns the texts of a row with those of merged cells in the places that are empty.
+// fill returns the texts of a row, with the values of merged cells in their empty places.
 func (m *mergedCells) fill(number int64, texts []string) []string {
 	for len(m.left) > 0 && m.left[0].First <= number {
 		of := m.left[0]
-		if m.left = m.left[1:]; of.First < number || of.Column >= len(texts) { // it has no value
+		if m.left = m.left[1:]; of.First < number || of.Column >= len(texts) { // the merged cell has no value
 			continue
 		}
 		if m.now == nil {

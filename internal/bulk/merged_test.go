@@ -12,7 +12,7 @@ import (
 	"github.com/locus-db/locus/internal/bulk"
 )
 
-// A cell that is merged with those below it is the value of all their rows; what is merged above the rows, or beside a cell, is not.
+// A cell merged downwards gives its value to all its rows. Cells merged above the rows or sideways do not.
 func TestXLSX_MergedCells(t *testing.T) {
 	t.Parallel()
 	f, err := excelize.OpenReader(bytes.NewReader(workbook(t, []string{"Shops"}, map[string][][]any{"Shops": {

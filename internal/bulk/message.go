@@ -10,7 +10,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// Mapper makes rows of single JSON objects, by a mapping without guesses. It is not safe for concurrent use.
+// Mapper makes rows from single JSON objects, by a mapping without guesses. It is not safe for concurrent use.
 type Mapper struct {
 	rows    jsonRows
 	compile func() *mapper

@@ -14,8 +14,8 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// language is the letters beyond ASCII of a language, or of several that are written together, in lower case, and the
-// encodings of one byte a character in which such text is exported, the likeliest first.
+// language is the set of lower-case letters beyond ASCII of a language, or of several that are written together, and
+// the single-byte encodings in which such text is exported, the most likely first.
 type language struct {
 	letters string
 	pages   []Encoding
@@ -36,12 +36,12 @@ var languages = func() []language {
 	}
 }()
 
-// judged is how much of a text is looked at.
+// judged is how many bytes of a text are examined.
 const judged = 16 << 10
 
-// misread returns the encoding that a text is in if Windows-1252 is not right: one in which its header has more known names, and
-// its words more letters of one language and fewer characters that no word has. A few more are not enough. It returns
-// Windows1252 if that is right, and AutoEncoding if no encoding is.
+// misread returns the encoding of a text that is not UTF-8. It prefers another encoding to Windows-1252 if the header
+// then has more known names, and the words have clearly more letters of one language and fewer characters that occur in
+// no word. It returns Windows1252 if that is right, and AutoEncoding if no encoding is.
 func misread(text []byte, kinds []*match.Schema) Encoding {
 	text = text[:min(len(text), judged)]
 	if i := bytes.LastIndexByte(text, '\n'); i >= 0 {
@@ -70,7 +70,8 @@ func misread(text []byte, kinds []*match.Schema) Encoding {
 			best, most = of, score
 		}
 	}
-	western := language{"äöüßàâçéèêëîïôùûœñáíóúãõåæøìò", languages[0].pages} // lists of several countries; each letter says less
+	// shared by several countries, so each letter is weaker evidence
+	western := language{"äöüßàâçéèêëîïôùûœñáíóúãõåæøìò", languages[0].pages}
 	for _, of := range western.pages {
 		judge(of, decode(of), western.score(decode(of))/2)
 	}
@@ -108,8 +109,8 @@ func decodeAll(text []byte, page *charmap.Charmap) string {
 	return b.String()
 }
 
-// score counts the letters of the language in a text, less twice the characters that cannot stand where they do: other letters, two
-// scripts in a word, a capital within a word, a sign before a small letter of a word.
+// score counts the letters of the language in a text, minus two for each character in an impossible place: letters of
+// other languages, two scripts in a word, a capital inside a word, a sign before a small letter of a word.
 func (l language) score(text string) (score int) {
 	last := ' '
 	for i, r := range text {
@@ -156,7 +157,8 @@ type wide struct {
 	own      []*unicode.RangeTable
 }
 
-// wideText are the encodings of Chinese, Japanese and Korean. A text of one is mostly one of the others, too, but one of rare characters.
+// wideText are the encodings of Chinese, Japanese and Korean. Text in one of them can mostly be decoded by the others,
+// too, but gives rare characters.
 var wideText = []wide{
 	{"shift_jis", 0x88, 0x97, []*unicode.RangeTable{unicode.Hiragana, unicode.Katakana}},
 	{"euc-jp", 0xb0, 0xcf, []*unicode.RangeTable{unicode.Hiragana, unicode.Katakana}},
@@ -165,8 +167,8 @@ var wideText = []wide{
 	{"big5", 0xa4, 0xc6, nil},
 }
 
-// score counts two for each character of the own scripts and for each common one of a language without them, one for each common Chinese
-// one, and takes two for each letter that is none of these.
+// score counts two for each character of the language's own scripts, and for each common one if the language has none,
+// one for each common Chinese character, and minus two for each other letter.
 func (w wide) score(text []byte) (score int) {
 	encoder := multibyte[w.encoding].NewEncoder()
 	last := ' '
@@ -197,8 +199,8 @@ func (w wide) score(text []byte) (score int) {
 	return score
 }
 
-// isForeignScript reports whether most bytes above 127 stand in rows of four and more, as in no language that Windows-1252
-// is for: its words are mostly ASCII.
+// isForeignScript reports whether most bytes above 127 are in runs of four or more. In the languages of Windows-1252
+// they are not, because words are mostly ASCII.
 func isForeignScript(text []byte) bool {
 	runs, all, run, last := 0, 0, 0, byte(0)
 	for _, b := range text {

@@ -35,7 +35,8 @@ func plainName(name string) string {
 	for _, r := range norm.NFKD.String(strings.ReplaceAll(name, "ß", "ss")) {
 		switch {
 		case unicode.Is(unicode.Mn, r):
-			if !unicode.In(letter, unicode.Latin, unicode.Greek) { // elsewhere it makes another letter, such as й
+			// in other scripts the mark makes a different letter, such as й
+			if !unicode.In(letter, unicode.Latin, unicode.Greek) {
 				b.WriteRune(r)
 			}
 		case strings.ContainsRune("'’ʼ", r):
@@ -63,7 +64,7 @@ var (
 	typesOfElements = strings.Fields("type kind category")
 )
 
-// alias is how well the name of a column matches an attribute: lower is better.
+// alias is how well a column name fits an attribute: lower is better.
 type alias int
 
 const (
@@ -80,14 +81,14 @@ var prefixes = []string{
 	"rechnungs", "rechnung", "kunden", "kunde", "haupt", "liefer", "cliente", "fatturazione", "facturation", "facturacion", "factuur", "klant",
 }
 
-// companyPrefixes are such words too, but a name after them is not that of a person.
+// companyPrefixes are words before a name, too, but the name is not that of a person.
 var companyPrefixes = []string{
 	"business", "company", "account", "store", "shop", "firmen", "firma", "employer", "site", "facility", "branch", "office", "outlet", "venue", "institution",
 	"agency", "practice", "school", "hospital", "clinic", "pharmacy", "restaurant", "hotel", "museum", "church", "library", "filial", "filiale", "standort",
 	"schule", "etablissement", "ecole", "establecimiento", "escuela", "sede", "scuola", "vestiging",
 }
 
-// personPrefixes are such words too, but a name after them is that of a person.
+// personPrefixes are words before a name, too, but the name is that of a person.
 var personPrefixes = []string{
 	"person", "patient", "member", "employee", "attendee", "student", "pupil", "teacher", "voter", "donor", "passenger", "guest", "tenant", "resident", "applicant",
 	"candidate", "player", "user", "subscriber", "recipient", "beneficiary", "insured", "deceased", "subject",
@@ -192,7 +193,7 @@ func keyRank(plain string) int {
 	return 0
 }
 
-// isHeaderName reports whether a name of a column is one of an attribute, a key, or the like.
+// isHeaderName reports whether a column name is that of an attribute, a key, or the like.
 func isHeaderName(name string, kinds []*match.Schema) bool {
 	plain := plainName(name)
 	if _, known := reserved[plain]; known || keyRank(plain) > 0 {

@@ -4,8 +4,8 @@ package bulk
 
 import "strings"
 
-// Nearest returns the name that a misspelled one probably means, "" if none is close: of six letters two may differ, of
-// three one.
+// Nearest returns the name that a misspelled one probably means, "" if none is close: two of six letters may differ,
+// and one of three.
 func Nearest(name string, names []string) string {
 	best, nearest := min(3, len(name)/3+1), ""
 	for _, candidate := range names {

@@ -26,8 +26,9 @@ func withoutNulls(columns []sampled) (kept []sampled, texts []string) {
 	return kept, texts
 }
 
-// recogniseNulls guesses that such texts mean missing values, if a mapped column has one. It guesses nothing for a file
-// whose columns all have the names of attributes, or with complete options: a part of a file is read like the whole.
+// recogniseNulls guesses that such texts mean missing values, if a mapped column has one. It guesses nothing if all
+// columns have the names of attributes or the options are complete, so that a part of a file is read like the whole
+// file.
 func (p *Plan) recogniseNulls(found *recognition, columns []sampled, rows int) *recognition {
 	if said := p.options.IgnoreUnknown && len(p.options.Set) > 0; said || len(p.options.Null) > 0 || p.options.Exact || p.Format != CSV && p.Format != XLSX {
 		return found

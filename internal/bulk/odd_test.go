@@ -30,7 +30,7 @@ func encoded(t testing.TB, of encoding.Encoding, text string) string {
 	return out
 }
 
-// What is guessed about a format is applied, shown in the layout and in the command, and has to be accepted.
+// Guesses about the format are applied, shown in the layout and in the command, and have to be accepted.
 func TestRecognise_GuessesFormats(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -72,7 +72,7 @@ func TestRecognise_GuessesFormats(t *testing.T) {
 	}
 }
 
-// What is certain, and what was said, is no guess.
+// Certain facts and options are not guesses.
 func TestRecognise_KeepsWhatIsCertain(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -102,7 +102,7 @@ func TestRecognise_KeepsWhatIsCertain(t *testing.T) {
 	}
 }
 
-// Every encoding that can be named reads what was written in it, also one whose characters contain a delimiter.
+// Every supported encoding reads text that was written in it, also if its characters contain the byte of a delimiter.
 func TestParseEncoding(t *testing.T) {
 	t.Parallel()
 	for name, written := range map[string]string{
@@ -138,7 +138,7 @@ func TestRecognise_KeyAboveATotal(t *testing.T) {
 	}
 }
 
-// The last row of a list may look like a total. It is said, since only a person knows.
+// The last row of a list may look like a total. The plan reports it, because only a person can tell.
 func TestPlan_Total(t *testing.T) {
 	t.Parallel()
 	const list = "name;city;turnover\nBlue;Bath;1.200,50\nCorner;York;900\nMill;Leeds;100\n"
@@ -156,7 +156,7 @@ func TestPlan_Total(t *testing.T) {
 	}
 }
 
-// Rows of delimiters alone have no value. They are left out, and counted.
+// Rows of nothing but delimiters have no value. They are left out and counted.
 func TestReader_Empty(t *testing.T) {
 	t.Parallel()
 	p := recognised(t, "empty rows", "id;name\n1;Blue\n;\n\n2;Corner\n;\n;\n", &bulk.Options{Source: "x"})
@@ -176,7 +176,7 @@ func TestReader_Empty(t *testing.T) {
 	}
 }
 
-// A point of GeoJSON has a longitude and a latitude; other geometry stays what it is.
+// A GeoJSON point has a longitude and a latitude; other geometries stay as they are.
 func TestRecognise_GeoJSON(t *testing.T) {
 	t.Parallel()
 	const text = `{"type":"FeatureCollection","features":[
@@ -190,7 +190,7 @@ func TestRecognise_GeoJSON(t *testing.T) {
 	}
 }
 
-// The name of a file does not make JSON a table, and an object of rows or of columns is no record.
+// JSON is recognised whatever the name of the file, and an object whose members are rows or columns is not a record.
 func TestRecognise_JSONThatIsNoList(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -262,7 +262,7 @@ func TestRecognise_ElementsOfLists(t *testing.T) {
 	}
 }
 
-// A column of keys is one by its name if there are no rows, and says why it is none.
+// Without rows the name alone decides that a column is the key; otherwise the plan says why it is not.
 func TestRecognise_KeyOfNoRows(t *testing.T) {
 	t.Parallel()
 	if p := recognised(t, "no rows", "id,name\n", &bulk.Options{Source: "x"}); len(p.Key) != 1 || p.Key[0] != "id" {
@@ -280,7 +280,7 @@ func TestRecognise_KeyOfNoRows(t *testing.T) {
 	}
 }
 
-// A file that has no rows says what it is.
+// For a file without rows the error names its format.
 func TestRecognise_Foreign(t *testing.T) {
 	t.Parallel()
 	for begin, want := range map[string]string{

@@ -26,7 +26,7 @@ const (
 	JSON  Format = "json"  // a JSON array, objects one after another on any lines, or a document with a list in it
 	// Parquet is recognised by its first bytes.
 	Parquet Format = "parquet"
-	// SQL is a table or a query of a database. It cannot be named: the URL says it.
+	// SQL is a table or a query of a database. It is chosen by the URL and cannot be named as a format.
 	SQL Format = "sql"
 	// XLSX is recognised by its first bytes too.
 	XLSX Format = "xlsx"
@@ -82,8 +82,8 @@ func (r *Reader) Next() (*Row, error) {
 	return row, err
 }
 
-// shortened reports whether the file has lost bytes since it was opened, as when another program rewrites it. What is
-// then read as its end is not the end of its rows. A file that grows is read as far as it goes.
+// shortened reports whether the file has become shorter since it was opened, because another program is rewriting it.
+// Then the end of the file is not the end of the rows. A file that grows is read to its current end.
 func (r *Reader) shortened() bool {
 	if r.file == nil || r.stream {
 		return false
@@ -92,7 +92,7 @@ func (r *Reader) shortened() bool {
 	return err == nil && info.Size() < r.Size
 }
 
-// Empty counts rows that have delimiters alone, as spreadsheets write empty rows to CSV, and locates the first.
+// Empty counts rows that consist of delimiters only, as spreadsheets write empty rows to CSV. Line is the first one's.
 type Empty struct{ Rows, Line int64 }
 
 func (e *Empty) add(line int64) {
@@ -101,7 +101,7 @@ func (e *Empty) add(line int64) {
 	}
 }
 
-// Empty returns the rows that were left out so far because they have no value. Blank lines are no rows.
+// Empty returns the rows left out so far because they have no value. Blank lines are not rows.
 func (r *Reader) Empty() Empty {
 	if rows, text := r.rows.(*csvRows); text {
 		return rows.scan.empty
@@ -202,8 +202,8 @@ func (r *Reader) openFile(name string) error {
 	return nil
 }
 
-// Beside returns the name of an input for files beside it: a file's own, and one in the current directory for the
-// standard input and for what else the process has open already, as the shell's <(command), /dev/fd/63.
+// Beside returns the name from which names of files next to an input are derived: the file's own name, or a name in the
+// current directory for standard input and other open descriptors, such as /dev/fd/63 of the shell's <(command).
 func Beside(name string) string {
 	switch dir, base := filepath.Split(name); {
 	case name == Stdin, name == "/dev/stdin":
@@ -214,7 +214,8 @@ func Beside(name string) string {
 	return name
 }
 
-// openIn opens a file of a folder. What the process has open already is a link, and its caller's to give.
+// openIn opens a file in a folder. A descriptor that the process already has open is a link, but it may be opened
+// because the caller passed it.
 func openIn(dir, name string) (*os.File, error) {
 	if path := filepath.Join(dir, name); Beside(path) != path {
 		return os.Open(path)
@@ -235,7 +236,7 @@ func unpath(err error) error {
 	return err
 }
 
-// sample is how many bytes of a file are looked at before it is read.
+// sample is how many bytes of a file are examined before it is read.
 const sample = 256 << 10
 
 // decodeText returns the lines of a file by its encoding.

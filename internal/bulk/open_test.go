@@ -37,7 +37,7 @@ func gzipped(t testing.TB, text string) []byte {
 	return b.Bytes()
 }
 
-// Registers have hundreds of columns. A refused row of theirs can be imported once it is corrected.
+// Registers have hundreds of columns. Their refused rows, too, can be imported after correction.
 func TestRecognise_ManyColumns(t *testing.T) {
 	t.Parallel()
 	header, row := "id,name", "1,Blue Door"
@@ -118,10 +118,11 @@ func write(w io.Writer, text string) error {
 	return err
 }
 
-// A file that another program rewrites while it is read is not complete; one that grows is read as far as it goes.
+// A file that another program rewrites while it is read is reported as incomplete; one that grows is read to its
+// current end.
 func TestOpen_ChangedWhileRead(t *testing.T) {
 	t.Parallel()
-	text := "key,name\n" + strings.Repeat("1,Blue Door Books\n", 40_000) // more than is read at once
+	text := "key,name\n" + strings.Repeat("1,Blue Door Books\n", 40_000) // more than one read
 	for name, c := range map[string]struct {
 		change func(file string) error
 		whole  bool

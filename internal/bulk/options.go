@@ -22,7 +22,7 @@ const HashKey = "@hash"
 
 // Options describe a file. The zero value recognises everything.
 type Options struct {
-	// Copies are files that are read in place of streams, which can be read only once, by the names of these.
+	// Copies maps the names of streams, which can be read only once, to the files that are read instead.
 	Copies map[string]string
 	// Context ends the statements of a database. Nil never does.
 	Context context.Context //nolint:containedctx // a plan opens databases long after it was made
@@ -30,13 +30,13 @@ type Options struct {
 	Format    Format
 	Encoding  Encoding
 	Delimiter string // one character; "" is recognised
-	Quote     string // one character, or "none"; "" is recognised
-	// NoHeader means that the first row is a record. Columns then names the columns; those without a name are column1
-	// and so on.
+	Quote     string // one character, or "none"; "" means to recognise it
+	// NoHeader means that the first row is a record. Columns then names the columns; columns without a name are called
+	// column1 and so on.
 	NoHeader bool
 	Columns  []string
 	Null     []string // texts that mean that there is no value
-	// Spreadsheet means that cells of CSV and XLSX are what a spreadsheet shows: 00123 for ="00123" and '00123.
+	// Spreadsheet means that cells of CSV and XLSX are read as a spreadsheet shows them: 00123 for ="00123" and '00123.
 	Spreadsheet bool
 	Table       string // of a database
 	Query       string // of a database
@@ -46,10 +46,10 @@ type Options struct {
 
 	Source string // source of all rows; "" is the column "source", or the name of the file
 	Kind   string // kind of all rows; "" is the column "kind", or the kind that explains most columns
-	// Key are the columns of the key, several of them joined by "/" with "\" as escape, or HashKey. Empty is the column
-	// "key", or a column that looks like it.
+	// Key are the columns of the key, several of them joined by "/" with "\" as escape, or HashKey. If empty, the key
+	// is the column "key" or a column that looks like a key.
 	Key []string
-	// Set maps columns to attributes. An attribute that is set takes nothing from a column of its own name.
+	// Set maps columns to attributes. An attribute in Set takes no values from a column of its own name.
 	Set []Assignment
 	// Observed is when the record was observed; its zero value is the column "observed_at", in RFC 3339.
 	Observed Observed
@@ -58,12 +58,12 @@ type Options struct {
 	Ignore        []string
 	IgnoreUnknown bool
 	// Unstored means that the rows are compared and not stored. The source and the key may be missing: Row.Source and
-	// Row.Key are then "". Columns that mean nothing are left out, and columns that options name may be missing; see
+	// Row.Key are then "". Columns without a meaning are left out, and columns named by options may be missing; see
 	// Plan.Missing.
 	Unstored bool
-	// Likely are kinds that win over others that explain as many columns.
+	// Likely are the kinds that are preferred to others that explain as many columns.
 	Likely []string
-	// Exact takes the names of columns as they are and guesses nothing. Names that mean nothing are refused.
+	// Exact takes the names of columns as they are and guesses nothing. Names without a meaning are refused.
 	Exact bool
 }
 
@@ -71,8 +71,8 @@ type Options struct {
 type Assignment struct {
 	Attribute string
 	// Expression is a column, a path such as contacts[].email, several of them separated by commas, each of which gives
-	// values, or a composition such as "{first} {last}". An empty part of a composition vanishes with the text before
-	// it. A column whose whole name is the expression wins, whatever characters it has.
+	// values, or a composition such as "{first} {last}". An empty part of a composition is dropped together with the
+	// text before it. A column whose whole name equals the expression is preferred, whatever characters it contains.
 	Expression string
 }
 
@@ -88,7 +88,7 @@ func ParseAssignment(text string) (Assignment, error) {
 // String returns the assignment as ParseAssignment parses it.
 func (a Assignment) String() string { return a.Attribute + "=" + a.Expression }
 
-// Observed is where the time of a record is and how it is written.
+// Observed describes where the time of a record is and how it is written.
 type Observed struct {
 	Column string
 	Layout string // of package time; "" is RFC 3339

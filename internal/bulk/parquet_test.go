@@ -27,7 +27,7 @@ type customer struct {
 	Photo [4]byte `parquet:"photo"`
 }
 
-// customers is a Parquet file of three rows: the second has no name, the third one that is not UTF-8.
+// customers is a Parquet file of three rows: the second has no name, the name of the third is not UTF-8.
 func customers(t testing.TB) []byte {
 	t.Helper()
 	rows := []customer{{No: 7, Phones: []string{"1", "2"}}, {No: 8}, {No: 9}}
@@ -113,7 +113,8 @@ func TestParquet_IsRefused(t *testing.T) {
 	}
 }
 
-// Bytes that are no text reach the output of dedupe as DuckDB writes them: what has no logical type is text if it can be.
+// Bytes that are not text appear in the output of dedupe as DuckDB writes them. A column without a logical type is text
+// if its values can be.
 func TestParquet_BytesInTheOutput(t *testing.T) {
 	t.Parallel()
 	type row struct {

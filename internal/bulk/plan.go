@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Plan is how a file is read: its format, and what its columns mean.
+// Plan describes how a file is read: its format, and the meaning of its columns.
 type Plan struct {
 	Name     string
 	Format   Format
@@ -25,10 +25,11 @@ type Plan struct {
 	Source string   // "" if the column "source" has it
 	Kind   string   // "" if the column "kind" has it, or the default kind is meant
 	Key    []string // columns; HashKey; empty if there is no key
-	// Columns are the columns in the order of the file, of JSON those of the sample.
+	// Columns are the columns in the order of the file; for JSON those in the sample.
 	Columns []Column
-	// SourceGuessed and KindGuessed report that nothing said what the source or the kind is. FormatGuessed reports that Layout
-	// has something that may be wrong: an encoding by the look of words, the list that has the rows, or texts that are no values.
+	// SourceGuessed and KindGuessed report that neither an option nor the file states the source or the kind.
+	// FormatGuessed reports that Layout contains guesses that may be wrong: an encoding judged by words, the list that
+	// holds the rows, or texts that mean a missing value.
 	SourceGuessed, KindGuessed, FormatGuessed bool
 	// Missing are the columns that options name and the file lacks; see Options.Unstored.
 	Missing []string
@@ -44,7 +45,7 @@ type Plan struct {
 	columns []string
 	skip    int     // lines before the header: "sep=", or a title
 	title   int64   // of XLSX: the row of the header, 0 without one; of CSV: lines of a title
-	groups  int     // of CSV: rows of the header above the one with the names
+	groups  int     // CSV only: header rows above the row with the names
 	reader  *Reader // of a stream, which cannot be opened twice
 	stdin   io.Reader
 	url     string   // of a database, perhaps with a password
@@ -53,27 +54,28 @@ type Plan struct {
 	longer  bool     // than the sample
 }
 
-// Column is a column of a file and what it becomes.
+// Column is a column of a file and its meaning.
 type Column struct {
 	Name    string
-	To      []string // attributes, or source, key, kind or observed_at; empty if it is left out
+	To      []string // attributes, or source, key, kind or observed_at; empty if the column is left out
 	Guessed bool
-	Reason  string   // why it was guessed, or why it is left out
+	Reason  string   // why the meaning was guessed, or why the column is left out
 	Values  []string // some values of the sample
 }
 
-// Question is something that the file does not say.
+// Question asks for something that the file does not show.
 type Question struct {
 	Text, Hint string
-	// Column is the column of CSV or the like that means nothing, "" for any other question. It can be left out.
+	// Column is the column without a meaning, in CSV and similar formats; "" for any other question. The column can be
+	// left out.
 	Column string
 }
 
 // IsEmpty reports whether the file has no rows. A file whose first row is longer than the sample has some.
 func (p *Plan) IsEmpty() bool { return len(p.Sample)+len(p.Refused) == 0 && !p.longer }
 
-// LeaveOut leaves out the columns that mean nothing, also those of few rows, and removes the questions about them. Other
-// questions stay.
+// LeaveOut leaves out the columns without a meaning, also those that only a few rows have, and removes the questions
+// about them. Other questions stay.
 func (p *Plan) LeaveOut() {
 	for _, c := range p.Columns {
 		if len(c.To) == 0 && c.Reason != "" {
@@ -92,7 +94,7 @@ func (p *Plan) Guessed() bool {
 // Null returns the texts that mean that there is no value.
 func (p *Plan) Null() []string { return p.options.Null }
 
-// ByContent reports whether keys are made of the content of rows, as HashKey says.
+// ByContent reports whether keys are made from the content of rows, as with HashKey.
 func (p *Plan) ByContent() bool { return p.mapping.hash }
 
 // Attributes returns the columns that are attributes, or parts of one.
@@ -253,7 +255,7 @@ func (p *Plan) Args() []string {
 	return args
 }
 
-// Assignments returns what is set, by the options or by guesses.
+// Assignments returns all assignments, from options and guesses.
 func (p *Plan) Assignments() (all []Assignment) {
 	for _, s := range p.mapping.set {
 		for _, t := range s.terms {
@@ -279,7 +281,7 @@ func (p *Plan) Assignments() (all []Assignment) {
 			}
 			continue
 		}
-		if slices.Contains(p.columns, to) { // the column of that name would be left out otherwise
+		if slices.Contains(p.columns, to) { // otherwise the column of that name would be left out
 			by[to] = append([]string{to}, by[to]...)
 		}
 		all = append(all, Assignment{to, strings.Join(by[to], ",")})

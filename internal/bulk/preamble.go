@@ -14,9 +14,9 @@ import (
 // titleLines is how many lines before the header may be a title.
 const titleLines = 20
 
-// linesBefore returns how many lines precede the header, such as the name of a report and when it was made: lines with one value
-// each, and blank ones, before a row of the usual width that names columns. It returns 0 if there is none, or if the first row
-// may be the header.
+// linesBefore returns how many lines precede the header, such as the name and date of a report. These are lines with
+// one value each, and blank lines, before a row of the usual width that names columns. It returns 0 if there is none,
+// or if the first row may be the header.
 func linesBefore(text []byte, o *Options, kinds []*match.Schema) int {
 	if o.NoHeader {
 		return 0
@@ -50,8 +50,8 @@ func linesBefore(text []byte, o *Options, kinds []*match.Schema) int {
 	return 0
 }
 
-// isAboutFile reports whether the first row describes the file, as in files of DATEV: its width differs from that of the
-// others, and the second row names columns.
+// isAboutFile reports whether the first row describes the file, as in DATEV files: its width differs from that of the
+// other rows, and the second row names columns.
 func isAboutFile(s sniffed, kinds []*match.Schema) bool {
 	isName := func(name string) bool { return isHeaderName(name, kinds) }
 	if len(s.rows[0]) == s.width || len(s.rows[1]) != s.width || slices.ContainsFunc(s.rows[0], isName) {
@@ -71,8 +71,8 @@ func filled(row []string) (n int) {
 	return n
 }
 
-// joinGroups joins a header of two rows in the second one, and returns which that is; at is one of the two, or a header of one
-// row.
+// joinGroups joins a header of two rows in the second row and returns the index of that row; at is the index of either
+// row, or of a header of one row.
 func joinGroups(rows [][]string, at int, kinds []*match.Schema) int {
 	for _, second := range []int{at + 1, at} {
 		if second == 0 || second+1 >= len(rows) {
@@ -86,8 +86,8 @@ func joinGroups(rows [][]string, at int, kinds []*match.Schema) int {
 	return at
 }
 
-// ofGroups returns the names of the columns of a header of two rows, nil if the second is none. The first names groups of
-// columns, and columns that are in no group; the second names those of each group, and may repeat the others.
+// ofGroups returns the column names of a header of two rows, or nil if it is not one. The first row names groups of
+// columns, and columns that are in no group; the second row names the columns of each group, and may repeat the others.
 func ofGroups(groups, below []string, kinds []*match.Schema) []string {
 	width := max(len(groups), len(below))
 	at := func(row []string, i int) string {

@@ -15,7 +15,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// Lines above the header, as reports have them, are left out; what may be a header or a row is not.
+// Lines above the header, as in reports, are left out; lines that may be a header or a row are not.
 func TestRecognise_TitlesAboveTheHeader(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, text, layout, first string }{
@@ -54,7 +54,8 @@ func TestRecognise_TitlesAboveTheHeader(t *testing.T) {
 	}
 }
 
-// A header of two rows, as an export of merged cells has it, is one; rows below a column without a name are rows.
+// A header of two rows, as exported from merged cells, is read as one header; rows below a column without a name are
+// rows.
 func TestRecognise_HeaderOfGroups(t *testing.T) {
 	t.Parallel()
 	const rows = "1,Blue Door,12 Main St,01234,Bonn,0228 1234567\n2,Corner,5 Elm St,01235,Bonn,0228 1234568\n"

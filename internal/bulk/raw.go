@@ -35,9 +35,9 @@ func (r *Reader) Lists() bool {
 	return !text
 }
 
-// Fields returns the row that Next returned last, or the rejected one, with the names and the texts of the file, mapped or
-// not. A row of CSV with too few fields lacks the last columns; one with too many has the rest in the last one. A JSON
-// object within a row is its text. It returns an error if the row cannot be parsed.
+// Fields returns the row that Next returned last, or the rejected one, with the names and texts of the file, whether
+// mapped or not. A CSV row with too few fields lacks the last columns; one with too many has the rest in its last
+// column. A JSON object within a row is given as text. It returns an error if the row cannot be parsed.
 func (r *Reader) Fields() ([]Field, error) {
 	switch rows := r.rows.(type) {
 	case *csvRows:
@@ -83,7 +83,8 @@ func (r *Reader) Fields() ([]Field, error) {
 	return nil, errNoRow
 }
 
-// paths returns the row that Next returned last with the columns of a plan: of JSON they are paths such as crew.directors.
+// paths returns the row that Next returned last with the columns of a plan: for JSON these are paths such as
+// crew.directors.
 func (r *Reader) paths() (fields []Field, err error) {
 	rows, is := r.rows.(*jsonRows)
 	if !is {
@@ -104,7 +105,7 @@ func (r *Reader) paths() (fields []Field, err error) {
 	return fields, nil
 }
 
-// plainTexts returns the texts of a string, a number, or a list of them, and reports whether the value is one of these.
+// plainTexts returns the texts of a string, a number, or a list of both, and reports whether the value is one of these.
 func plainTexts(value strictjson.Value) (list []string, plain bool) {
 	switch value.Kind() {
 	case strictjson.String:
@@ -127,7 +128,7 @@ func plainTexts(value strictjson.Value) (list []string, plain bool) {
 
 var errNoRow = errors.New("the row cannot be taken apart")
 
-// Raw returns the rejected row in the text of the file, as far as the error contains it.
+// Raw returns the rejected row as text of the file, as far as the error contains it.
 func (e *RowError) Raw() string {
 	if e.Text != "" {
 		return e.Text

@@ -18,7 +18,7 @@ type sampled struct {
 	name   string
 	values []string // not empty, in the order of the rows
 	rows   int      // rows that have the column
-	short  int      // rows without a value here that have one in fewer than half of the columns, such as totals
+	short  int      // rows without a value in this column and in at least half of the others, such as totals
 }
 
 // recognition assigns a meaning to the columns of a file.
@@ -35,8 +35,8 @@ type recognition struct {
 	misfits map[string]string // why a column was not guessed, although it has the name of an attribute
 }
 
-// recognise takes the kind that the options name, or else finds the one that explains most columns. Of kinds that
-// explain as many, the first likely one counts, or else the first.
+// recognise takes the kind that the options name, or else finds the one that explains most columns. If several explain
+// the same number, it takes the first of the likely kinds, or else the first.
 func recognise(o *Options, kinds []*match.Schema, columns []sampled, rows int, lists bool) (*recognition, error) {
 	var best *recognition
 	most := -1
@@ -75,8 +75,8 @@ func (r *recognition) names() []string {
 }
 
 // explain builds the mapping for one kind and returns the number of columns that it explains. A part of a person's name
-// counts twice: a list of people often has the names of their companies, too, and no list of companies has such parts
-// alone.
+// counts twice, because a list of people often has company names, too, but a list of companies hardly has parts of a
+// person's name.
 func (r *recognition) explain() (explained int, err error) {
 	names := r.names()
 	others := slices.DeleteFunc(slices.Clone(r.kinds), func(k *match.Schema) bool { return k == r.kind })
@@ -85,7 +85,7 @@ func (r *recognition) explain() (explained int, err error) {
 	}
 	r.mapping.lists = r.lists
 	if !r.o.Exact {
-		if !r.o.IgnoreUnknown || len(r.o.Set) == 0 { // otherwise all that is wanted was said
+		if !r.o.IgnoreUnknown || len(r.o.Set) == 0 { // otherwise the options have set every column that is wanted
 			r.guessAttributes()
 		}
 		r.guessKey()
@@ -118,8 +118,8 @@ type guessed struct {
 	alias     alias
 }
 
-// guessAttributes guesses the attributes of columns that mean nothing by their own name: those that have an alias of an
-// attribute and values that fit its type. The best name wins an attribute that has one value.
+// guessAttributes guesses the attributes of columns whose own name has no meaning: their name contains an alias of an
+// attribute, and their values fit its type. If an attribute has a single value, the column with the best name gets it.
 func (r *recognition) guessAttributes() {
 	r.completeAddress()
 	r.completeDate()
@@ -180,8 +180,8 @@ func (r *recognition) guessAttributes() {
 	}
 }
 
-// guessKey guesses the column of the key: one with the name of a key, whose values are there and different in all rows
-// of the sample. The surest name wins, then the first column.
+// guessKey guesses the key column: it has the name of a key, and its values are present and different in all rows of
+// the sample. The surest name is preferred, then the first column.
 func (r *recognition) guessKey() {
 	if r.mapping.hash || len(r.mapping.key) > 0 || slices.Contains(r.names(), ColumnKey) {
 		return
@@ -208,8 +208,8 @@ func (r *recognition) guessKey() {
 // maxKey is the length of a key that is guessed, in bytes.
 const maxKey = 255
 
-// isUnique reports whether a column has another value in every row of the sample, if there are any. A row that is short of most values needs
-// none: it is the total below a list, and is refused.
+// isUnique reports whether a column has a different value in every row of the sample. A row that lacks most values
+// needs no key: it is the total below a list, and is refused.
 func (r *recognition) isUnique(c sampled) bool {
 	if len(c.values)+c.short != r.rows || r.rows > 0 && len(c.values) == 0 {
 		return false
@@ -224,7 +224,7 @@ func (r *recognition) isUnique(c sampled) bool {
 	return true
 }
 
-// SourceOf returns a source by the name of a file, "" if it has none.
+// SourceOf derives a source from the name of a file, "" if that is not possible.
 func SourceOf(name string) string {
 	if Beside(name) != name {
 		return ""
@@ -262,8 +262,8 @@ func isDated(source string) bool {
 	return false
 }
 
-// missing returns the columns that options name and the file lacks. A file that is not stored may lack all columns of
-// an assignment, which is then not in the mapping.
+// missing returns the columns that options name and the file lacks. A file whose rows are not stored may lack all
+// columns of an assignment, which is then left out of the mapping.
 func (r *recognition) missing() (names []string) {
 	wanted := append(r.mapping.named(), r.o.Ignore...)
 	for _, a := range r.o.Set {

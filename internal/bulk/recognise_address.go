@@ -37,8 +37,8 @@ func hasWords(values []string) bool {
 	return 2*n > len(values)
 }
 
-// completeAddress composes an address of a column of that name and the house number beside it, if hardly any of the addresses has
-// a number.
+// completeAddress composes an address of an address column and the house number in the next column, if hardly any of
+// the addresses contains a number.
 func (r *recognition) completeAddress() {
 	for i, c := range r.columns {
 		at := slices.IndexFunc(r.kind.Attributes, func(a match.Attribute) bool { return a.Name == c.name && a.Type == match.TypeAddress })

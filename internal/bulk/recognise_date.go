@@ -16,10 +16,10 @@ var dateParts = [...]map[string]bool{
 	nameSet(`day dd d tag jour dia giorno dag dzien den день`),
 }
 
-// births are what says in the name of a column that it is of a birth, the longest first.
+// births are the parts of a column name that mean a birth, the longest first.
 var births = strings.Fields("dateofbirth birthdate birthday geburtsdatum dob birth born geburts geburt naissance nacimiento nascita nascimento geboorte b")
 
-// datePartOf returns which part of a date a column is named as, from 0, and whether the name says that it is of a birth:
+// datePartOf returns which part of a date a column name means, from 0, and whether it is part of a date of birth:
 // birth_year, year of birth, Geburtsjahr, by.
 func datePartOf(plain string) (part int, birth, ok bool) {
 	name := joined(plain)

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Exports of address books, CRMs, shops, bookkeeping and registers, by their own headers. None has a
-// wrong key, and a column that means nothing to Locus is left out.
+// Exports of address books, CRMs, shops, bookkeeping and registers, by their original headers. None gets a wrong key,
+// and columns without a meaning for Locus are left out.
 func TestRecognise_Exports(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, text, want string }{

@@ -18,9 +18,9 @@ import (
 )
 
 // Recognise reads the beginning of a file, at most 256 KiB, and returns how to read it as records of one of the kinds;
-// the first is the default. Name is "-" for stdin, or the URL of a database. What the options say is taken as it is,
-// the rest is recognised. The error is a *FileError: the file cannot be read, or an option does not fit it. What only a
-// person can know is in Plan.Questions. Close the plan, or the reader of Plan.Open.
+// the first is the default. name may be "-" for stdin, or the URL of a database. Options are applied as given and the
+// rest is recognised. The error is a *FileError: the file cannot be read, or an option does not fit it. Plan.Questions
+// has what only a person can answer. Close the plan, or the reader of Plan.Open.
 func Recognise(name string, stdin io.Reader, kinds []*match.Schema, o *Options) (*Plan, error) {
 	if o == nil {
 		o = &Options{}
@@ -92,7 +92,7 @@ func (p *Plan) recognise(r *Reader, kinds []*match.Schema) error {
 	return p.readSample(text)
 }
 
-// understand finds out what the columns mean.
+// understand determines the meaning of the columns.
 func (p *Plan) understand(columns []sampled, rows int, kinds []*match.Schema) error {
 	p.columns = p.columns[:0:0]
 	for _, c := range columns {
@@ -115,7 +115,7 @@ func (p *Plan) understand(columns []sampled, rows int, kinds []*match.Schema) er
 	p.Dialect.marked = p.options.Spreadsheet
 	o, p.mapping = p.options, found.mapping
 	if o.Since != "" {
-		p.mapping.ignore = append(slices.Clone(p.mapping.ignore), o.Since) // it has its use
+		p.mapping.ignore = append(slices.Clone(p.mapping.ignore), o.Since) // the column has its use as an option
 	}
 	if p.Missing = found.missing(); len(p.Missing) > 0 && !o.Unstored && len(p.Questions) == 0 && (p.Format.hasColumns() && len(columns) > 0 || rows > 0 && !o.Exact) {
 		return &FileError{Name: p.Name, Line: p.headerLine(), Reason: NoColumn(p.Missing[0], p.columns), Hint: "the columns are: " + listed(p.columns)}
@@ -124,8 +124,8 @@ func (p *Plan) understand(columns []sampled, rows int, kinds []*match.Schema) er
 	return nil
 }
 
-// sampleText returns the beginning of the text of a file, whole lines as far as there are any, and whether it is the
-// whole file.
+// sampleText returns the beginning of the text of a file, in whole lines if there are any, and whether it is the whole
+// file.
 func sampleText(l *lines) (text []byte, whole bool, err error) {
 	head, err := l.r.Peek(sample)
 	if err != nil && !errors.Is(err, io.EOF) && !bytes.Contains(head, []byte{'\n'}) {

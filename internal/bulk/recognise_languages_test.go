@@ -69,7 +69,7 @@ func TestRecognise_Languages(t *testing.T) {
 	}
 }
 
-// A flag says better than a guess.
+// A flag overrides a guess.
 func TestRecognise_EncodingOfAFlag(t *testing.T) {
 	t.Parallel()
 	text := encoded(t, charmap.Windows1251, "Название;Город\r\nБулочная;Москва\r\nКнижный мир;Казань\r\n")

@@ -50,7 +50,7 @@ func (p *Plan) recogniseTable(r *Reader, kinds []*match.Schema) (err error) {
 	return p.understandTable(table, kinds)
 }
 
-// understandTable finds out what the columns of a table mean, from its first rows.
+// understandTable determines the meaning of the columns of a table from its first rows.
 func (p *Plan) understandTable(table tabular.Table, kinds []*match.Schema) error {
 	s, err := sampleOfTable(table)
 	if err != nil {
@@ -79,7 +79,8 @@ func (p *Plan) openTable(r *Reader) (tabular.Table, error) {
 	return tabular.OpenParquet(r.at, r.length)
 }
 
-// refuseBinary refuses columns without text that are attributes or the like, and asks for those that nothing ignores.
+// refuseBinary refuses columns without text that map to attributes or reserved names, and asks about other such columns
+// unless they are ignored.
 func (p *Plan) refuseBinary(columns []tabular.Column) error {
 	for i, c := range columns {
 		if c.Binary == "" {

@@ -14,7 +14,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// brief writes a plan as kind, key and what the columns become; - is left out.
+// brief writes a plan as kind, key and the meaning of the columns; - means left out.
 func brief(p *bulk.Plan) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s key=%s", orDash(p.Kind), orDash(strings.Join(p.Key, "+")))
@@ -47,7 +47,8 @@ func recognised(t testing.TB, name, text string, o *bulk.Options) *bulk.Plan {
 	return p
 }
 
-// Exports of many programs, in their words: the kind, the key, and the meaning of each column. None has a wrong key.
+// Exports of many programs, in their own words: the kind, the key, and the meaning of each column. None gets a wrong
+// key.
 func TestRecognise_Headers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, text, want string }{
@@ -157,7 +158,7 @@ func rows(t *testing.T, p *bulk.Plan) (all []bulk.Row) {
 	return all
 }
 
-// Format, quotes and header, by what a file shows.
+// Format, quotes and header are recognised from the content of a file.
 func TestRecognise_Layout(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -201,7 +202,7 @@ func TestRecognise_Layout(t *testing.T) {
 	}
 }
 
-// Columns that several kinds have are of the first kind, or of one that is likely.
+// Columns that fit several kinds are assigned to the first kind, or to a likely one.
 func TestRecognise_LikelyKinds(t *testing.T) {
 	t.Parallel()
 	for want, o := range map[string]bulk.Options{"": {}, "person": {Likely: []string{"person"}}} {
@@ -216,7 +217,7 @@ func TestRecognise_LikelyKinds(t *testing.T) {
 	}
 }
 
-// What only a person knows is asked, with what to try.
+// The plan asks what only a person knows, and proposes what to try.
 func TestRecognise_Asks(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -14,7 +14,7 @@ import (
 // Reject is a line of the file of rejected rows.
 type Reject struct {
 	Line int64 `json:"line"`
-	// Lines is how many lines of the file the row takes, if more than one.
+	// Lines is how many lines of the file the row occupies, if more than one.
 	Lines   int64  `json:"lines,omitempty"`
 	Code    string `json:"code"`
 	Pointer string `json:"pointer"`
@@ -27,15 +27,15 @@ type Reject struct {
 	Cause string `json:"-"`
 }
 
-// Rejects writes the file of rejected rows. The file is created with the first of them.
+// Rejects writes the file of rejected rows. The file is created with the first rejected row.
 type Rejects struct {
 	name string
 	file *os.File
 	size int64
 }
 
-// NewRejects continues a file that an interrupted import left, keeping its first size bytes; 0 starts a new file. An
-// existing file is then renamed to end in .old, because a user may already be correcting it.
+// NewRejects continues a file that an interrupted import left, keeping its first size bytes; 0 starts a new file. For a
+// new file, an existing one is renamed to end in .old, because a user may already be correcting it.
 func NewRejects(name string, size int64) (*Rejects, error) {
 	r := &Rejects{name: name, size: size}
 	if size == 0 {

@@ -26,13 +26,13 @@ type Row struct {
 	Kind string
 	// Observed is the text of the column "observed_at", "" if there is none.
 	Observed string
-	// Position, if not nil, is where reading can go on after this row; see Plan.OpenAfter.
+	// Position, if not nil, is where reading can continue after this row; see Plan.OpenAfter.
 	Position []string
 	// Attributes holds the values of the other columns by attribute name, byte for byte.
 	Attributes map[string][]string
 }
 
-// Flat returns the row as a JSONL line: source, key and observed_at beside the attributes.
+// Flat returns the row as a JSONL line: source, key and observed_at on the same level as the attributes.
 func (r *Row) Flat() json.RawMessage {
 	flat := r.Values()
 	flat[ColumnSource], flat[ColumnKey] = r.Source, r.Key
@@ -65,25 +65,25 @@ func (r *Row) Values() map[string]any {
 	return values
 }
 
-// RowError says why a row is rejected. Reading continues with the next row.
+// RowError is the reason why a row is rejected. Reading continues with the next row.
 type RowError struct {
 	// Line is the number of the row's first line, from 1. Lines is how many lines are rejected with it.
 	Line  int64
 	Lines int64
-	// Source and Key are those of the row, "" if they cannot be read or are missing.
+	// Source and Key are the row's source and key, "" if they cannot be read or are missing.
 	Source, Key string
 	// Code is one of the codes of the HTTP API: malformed, invalid_utf8, too_large, ...
 	Code string
 	// Pointer is the JSON pointer to the field, such as /phones/0; "" for the row as a whole.
 	Pointer string
 	Reason  string
-	// Cause is the reason without the values of the row, to count refusals by; "" if there is none.
+	// Cause is the reason without the values of the row, so that refusals can be counted by it; "" if there is none.
 	Cause string
 	// Row is the row as far as it could be read: a JSON object, or its text as a JSON string.
 	Row json.RawMessage
 	// Text is the row as written, if Row may not have all of it.
 	Text string
-	// Position is that of Row.
+	// Position is the position of Row.
 	Position []string
 }
 
@@ -98,7 +98,7 @@ func (e *RowError) At() []string {
 // Error returns the line, the field and the reason.
 func (e *RowError) Error() string { return e.In(CSV) }
 
-// In returns what Error does, for a file of that format.
+// In returns the text of Error in the terms of a format.
 func (e *RowError) In(format Format) string {
 	if e.Pointer != "" {
 		return fmt.Sprintf("%s %d: %s: %s", format.Unit(), e.Line, e.Pointer, e.Reason)
@@ -111,7 +111,7 @@ func quoteText(text []byte) json.RawMessage {
 	return plainJSON(string(text))
 }
 
-// FileError says why a file cannot be read, or not to its end.
+// FileError is the reason why a file cannot be read, or not to its end.
 type FileError struct {
 	Name   string
 	Line   int64 // 0 for the file as a whole

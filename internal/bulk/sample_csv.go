@@ -83,7 +83,7 @@ func (p *Plan) sampleCSV(text []byte, kinds []*match.Schema) (columns []sampled,
 	return columns, len(all), nil
 }
 
-// columnNames returns the names of n columns; those without one are column1 and so on.
+// columnNames returns the names of n columns; columns without a name are called column1 and so on.
 func columnNames(given []string, n int) []string {
 	names := make([]string, n)
 	for i := range names {
@@ -94,7 +94,7 @@ func columnNames(given []string, n int) []string {
 	return names
 }
 
-// header returns the names of the columns: without blanks around them, and numbered if they have none.
+// header returns the column names: without surrounding blanks, and numbered if they are empty.
 func (p *Plan) header(row []string) ([]string, error) {
 	wrong := func(hint, format string, args ...any) error {
 		return &FileError{Name: p.Name, Line: p.headerLine(), Reason: fmt.Sprintf(format, args...), Hint: hint}

@@ -82,8 +82,9 @@ func (p *Plan) sampleJSON(text []byte, whole bool) (columns []sampled, rows int,
 	return columns, rows, nil
 }
 
-// askMembers asks about an object whose members look like rows, as a database of documents exports them, or like columns, as
-// libraries for data frames write them. What is a key there is a name, and it may be a record all the same.
+// askMembers asks about an object whose members look like rows, as in exports of document databases, or like columns,
+// as written by data frame libraries. Its member names would then be keys or column names, but the object may also be a
+// record.
 func (p *Plan) askMembers(only strictjson.Value) {
 	if only.Kind() != strictjson.Object {
 		return
@@ -151,7 +152,7 @@ func isRecord(columns []sampled, list string) bool {
 	})
 }
 
-// isMap reports whether an object is that of a file of GeoJSON, which may have a name.
+// isMap reports whether an object is a GeoJSON file, which may have a name.
 func isMap(only strictjson.Value) bool {
 	if only.Kind() == strictjson.Object {
 		for name, value := range only.Members() {

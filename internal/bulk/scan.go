@@ -12,8 +12,8 @@ import (
 // delimiters, quotes or line ends, doubled quotes inside, lines ended by LF or CR LF. Blank lines are skipped. A quote
 // within unquoted text is text, as in spreadsheets, except in a key.
 //
-// A field whose quote is still open at the end of its line is either a value of several lines or damage. It is believed
-// only if
+// A field whose quote is still open at the end of its line is either a value of several lines or damage. It is accepted
+// as a value only if
 //
 //	the quote closes before a delimiter or a line end, within MaxRow;
 //	the row then has the width of the header;
@@ -21,8 +21,8 @@ import (
 //	mean something, a line is one too if it has quotes in unquoted text after the key, or begins another field of
 //	several lines. A quote before the key may close the field.
 //
-// Otherwise the first line alone is refused, and the lines after it are read as rows; up to the next row they are
-// believed only if their key has a common form.
+// Otherwise only the first line is refused, and the lines after it are read as rows; up to the next complete row they
+// are accepted only if their key has a common form.
 type scanner struct {
 	lines   *lines
 	dialect Dialect
@@ -30,13 +30,13 @@ type scanner struct {
 	keys    []int // columns of the key
 
 	row    fields
-	alone  fields // a line that may be a row by itself
+	alone  fields // a line that may be a complete row
 	raw    []byte // the first line of the row, without its end
 	span   int64  // physical lines of the row
 	ended  bool   // whether its last line has a line end
 	shapes shapes
-	doubt  bool  // whether a row was broken and none was believed since
-	reread int64 // bytes that were read ahead in vain
+	doubt  bool  // whether a row was broken and none was accepted since
+	reread int64 // bytes that were read ahead and have to be read again
 	empty  Empty
 }
 
@@ -53,7 +53,7 @@ const (
 	causeCut      = "cut off at the end"
 )
 
-// next reads one row and returns the number of its first line. The error is a *RowError, or one of reading.
+// next reads one row and returns the number of its first line. The error is a *RowError or a read error.
 func (s *scanner) next() (first int64, err error) {
 	line, cut, err := s.lines.read()
 	for err == nil && !cut && s.blank(line) {
@@ -106,7 +106,7 @@ func (s *scanner) next() (first int64, err error) {
 // endOfDOS is the character at the end of a text of MS-DOS.
 const endOfDOS = 0x1a
 
-// blank reports whether a line has no value: no character, or delimiters alone, as spreadsheets write empty rows.
+// blank reports whether a line has no value: it is empty or has only delimiters, as spreadsheets write empty rows.
 func (s *scanner) blank(line []byte) bool {
 	text := trimEnd(line)
 	if len(text) == 0 || len(text) == 1 && text[0] == endOfDOS {
@@ -118,7 +118,7 @@ func (s *scanner) blank(line []byte) bool {
 	return bytes.Count(text, []byte{s.dialect.Delimiter}) == len(text)
 }
 
-// believe learns the key of a row of the right width, or refuses the row.
+// believe accepts a row of the right width and learns the form of its key, or refuses the row.
 func (s *scanner) believe(first int64) error {
 	for _, i := range s.keys {
 		if slices.Contains(s.row.bare, i) {
@@ -135,8 +135,9 @@ func (s *scanner) believe(first int64) error {
 	return nil
 }
 
-// readOn reads on to the end of an open quote. If the row is not to be believed it returns to the second line of the
-// row, with the reason. damaged is the first byte that is no text, in the line that begins at offset, -1 without one.
+// readOn reads to the end of an open quote. If the row cannot be accepted, it goes back to the second line of the row
+// and returns the reason. damaged is the offset of the first invalid byte, in the line that begins at offset, -1 if
+// there is none.
 func (s *scanner) readOn(damaged *int, offset *int64) (reason string) {
 	if s.reread > 4*s.lines.next+MaxRow {
 		return "too many quotes before it were not either"
@@ -194,7 +195,7 @@ func (s *scanner) isRow(line []byte) bool {
 	}
 	for _, i := range s.keys {
 		if len(s.alone.bare) > 0 && i >= s.alone.bare[0] {
-			return false // what stands before the key may close the field
+			return false // the quote before the key may close the field
 		}
 		if i >= len(s.alone.spans) || len(s.alone.at(i)) == 0 || !s.shapes.common(s.alone.at(i)) {
 			return false
@@ -203,10 +204,10 @@ func (s *scanner) isRow(line []byte) bool {
 	return true
 }
 
-// primeLines is how many lines of one row prime looks at.
+// primeLines is the maximum number of lines of one row that prime examines.
 const primeLines = 100
 
-// prime learns the forms of the keys from the lines that were read ahead. Lines within a quoted field are not counted
+// prime learns the forms of the keys from the lines that were read ahead. It does not count lines within a quoted field
 // if the row has the width of the header.
 func (s *scanner) prime(text []byte) {
 	for len(text) > 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// settle writes what was recognised into the plan.
+// settle writes the recognised meanings into the plan.
 func (p *Plan) settle(found *recognition, kinds []*match.Schema, rows int) {
 	m := found.mapping
 	p.Kind, p.Key, p.Source = p.options.Kind, p.options.Key, p.options.Source
@@ -56,7 +56,7 @@ func (p *Plan) settle(found *recognition, kinds []*match.Schema, rows int) {
 		case reason == "":
 		case len(c.values) == 0 && !p.options.Exact:
 			column.Reason = ""
-			m.ignore = append(slices.Clone(m.ignore), c.name) // it has no value to lose
+			m.ignore = append(slices.Clone(m.ignore), c.name) // the column has no value to lose
 		case p.Format.hasColumns(), 2*c.rows > rows && !p.options.Exact:
 			p.ask(reason, "--set ATTRIBUTE=COLUMN gives it a meaning, or --ignore-unknown leaves it out")
 			p.Questions[len(p.Questions)-1].Column = c.name
@@ -69,7 +69,7 @@ func (p *Plan) ask(text, hint string) {
 	p.Questions = append(p.Questions, Question{Text: text, Hint: hint})
 }
 
-// askKey asks for the column of the key, and names those that could be.
+// askKey asks for the key column, and names the columns that could be it.
 func (p *Plan) askKey(found *recognition) {
 	var unique []string
 	for _, c := range found.columns {
@@ -85,7 +85,8 @@ func (p *Plan) askKey(found *recognition) {
 	p.ask("there is no column \"key\""+found.whyNoKey(), hint+". Without one, --key @hash makes a key of the content")
 }
 
-// whyNoKey says why the first column with the name of a key is none, "" if there is no such column.
+// whyNoKey returns the reason why the first column with the name of a key is not the key, "" if there is no such
+// column.
 func (r *recognition) whyNoKey() string {
 	at := slices.IndexFunc(r.columns, func(c sampled) bool { return keyRank(plainName(c.name)) > 0 && len(c.values) > 0 })
 	if at < 0 {

@@ -59,7 +59,7 @@ func (s *shapes) isCommon(n int) bool {
 	return n > 0 && n*commonShare >= s.total && n*commonRate >= s.most
 }
 
-// common reports whether the form of a key is common in the file. Every form is if forms mean nothing in it.
+// common reports whether the form of a key is common in the file. If forms mean nothing in this file, every form is.
 func (s *shapes) common(key []byte) bool {
 	var buf [maxShape]byte
 	return s.isCommon(s.counts[string(keyForm(buf[:], key))]) || !s.telling()

@@ -93,7 +93,7 @@ func (p *Plan) chooseSheet(r *Reader, kinds []*match.Schema) (err error) {
 		}()
 	}
 	var first error
-	// A sheet of notes looks like a table of one column: one whose header has a known name comes first.
+	// A sheet of notes looks like a table with one column, so sheets whose header has a known name come first.
 	for _, known := range []bool{true, false} {
 		for _, name := range candidates {
 			p.Sheet = name
@@ -116,7 +116,7 @@ func (p *Plan) chooseSheet(r *Reader, kinds []*match.Schema) (err error) {
 	return first
 }
 
-// matching returns the sheet of a name, in other letters if there is none with these.
+// matching returns the sheets with a name, ignoring case if none matches exactly.
 func matching(names []string, name string) []string {
 	for _, same := range []func(string) bool{func(s string) bool { return s == name }, func(s string) bool { return strings.EqualFold(strings.TrimSpace(s), strings.TrimSpace(name)) }} {
 		if i := slices.IndexFunc(names, same); i >= 0 {
@@ -135,8 +135,8 @@ func NoSheet(name string, names []string) string {
 	return reason
 }
 
-// sampleSheet looks at the first rows of a sheet and sets the row of the header and the columns. It reports whether the
-// sheet is to be read; without an error, it is empty.
+// sampleSheet looks at the first rows of a sheet and sets the row of the header and the columns. It reports whether to
+// read the sheet; if false without an error, the sheet is empty.
 func (p *Plan) sampleSheet(book *tabular.Workbook, kinds []*match.Schema) (found bool, err error) {
 	grid, err := book.Grid(p.Sheet)
 	if err != nil {
@@ -189,8 +189,8 @@ func (p *Plan) sampleSheet(book *tabular.Workbook, kinds []*match.Schema) (found
 	return err == nil, err
 }
 
-// titleOf returns which of the first rows is the header: the first one in which more than half of the columns have a
-// value. Lines above a table have one or two.
+// titleOf returns the index of the header: the first row in which more than half of the columns have a value. Lines
+// above a table have one or two values.
 func titleOf(rows [][]string) int {
 	begin := rows[:min(len(rows), 50)]
 	most := 0

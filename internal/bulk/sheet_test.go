@@ -62,7 +62,8 @@ func recognisedBook(t testing.TB, file []byte, o bulk.Options) (*bulk.Plan, erro
 	return bulk.Recognise(bulk.Stdin, bytes.NewReader(file), []*match.Schema{match.Place()}, &o)
 }
 
-// The first sheet with a header is read, below the lines above it; texts keep their zeros, and lists are those of CSV.
+// The first sheet with a header is read, below any lines above the header; texts keep their zeros, and lists are read
+// as in CSV.
 func TestXLSX_FirstSheetWithAHeader(t *testing.T) {
 	t.Parallel()
 	p, err := recognisedBook(t, customersBook(t), bulk.Options{Source: "s"})
@@ -87,8 +88,8 @@ func TestXLSX_FirstSheetWithAHeader(t *testing.T) {
 	}
 }
 
-// A header of two rows, the first of which names groups of columns in merged cells, is one header; a row of values below a
-// column without a name is none.
+// A header of two rows, the first of which names groups of columns in merged cells, is one header; a row of values
+// below a column without a name is not part of it.
 func TestXLSX_HeaderOfGroups(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -15,11 +15,11 @@ import (
 	"github.com/locus-db/locus/internal/exchange"
 )
 
-// Snapshot compares the stored records of a source with the files that are the whole of it, in bounded memory.
+// Snapshot compares the stored records of a source with files that contain the whole source, in bounded memory.
 //
 //	Store   every record that the source had before the first row was put, with its version
 //	Accept  every row, and Refuse every refused one: a record that a refused row names stays
-//	Compare what is stored and in no row is missing, unless a Reason forbids to delete it
+//	Compare stored records that are in no row are missing, unless a Reason forbids deleting them
 type Snapshot struct {
 	Source string
 
@@ -37,7 +37,7 @@ type Snapshot struct {
 	Missing int64
 	// MissingKinds are the missing records by kind.
 	MissingKinds map[string]int64
-	// Limit is how many records may be deleted.
+	// Limit is the maximum number of records that may be deleted.
 	Limit int64
 }
 
@@ -128,13 +128,13 @@ func (s *Snapshot) row(mark byte, source, key, where string) error {
 	return s.rows.Add([]byte(key), append([]byte{mark}, key...))
 }
 
-// Compare compares, once, after all rows were read and accepted of them were put.
+// Compare compares once, after all rows were read and the given number were accepted and put.
 func (s *Snapshot) Compare(accepted int64, most MaxDelete) error {
 	s.accepted, s.Limit = accepted, most.Of(s.Stored)
 	next, stop := iter.Pull2(s.keys())
 	defer stop()
 	row, err, more := next()
-	// pass goes beyond a key that is not stored.
+	// pass skips a key that is not stored.
 	pass := func() {
 		if row.accepted {
 			s.New++
@@ -175,7 +175,7 @@ func (s *Snapshot) Compare(accepted int64, most MaxDelete) error {
 // rowKey is a key that rows have.
 type rowKey struct {
 	key      string
-	accepted bool // at least one of its rows
+	accepted bool // at least one of its rows was accepted
 }
 
 // keys returns the keys of all rows in order, each once. It can be read once.
@@ -216,7 +216,8 @@ func (s *Snapshot) All() iter.Seq2[Stored, error] {
 	}
 }
 
-// Forbids returns why the missing records must not be deleted, with an explanation and what to try; "" if they may be.
+// Forbids returns the reason why the missing records must not be deleted, with an explanation and a hint; "" if they
+// may be deleted.
 func (s *Snapshot) Forbids(most MaxDelete) (reason Reason, why, hint string) {
 	var other []string
 	for _, kind := range slices.Sorted(maps.Keys(s.MissingKinds)) {

@@ -11,10 +11,10 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// delimiters are those that are tried, the most usual first.
+// delimiters are the delimiters to try, the most usual first.
 var delimiters = []byte{',', ';', '\t', '|'}
 
-// sampleRows is how many rows of a sample are looked at.
+// sampleRows is the maximum number of rows of a sample that are examined.
 const sampleRows = 1000
 
 // sniffed is the result of reading the sample of a CSV file with one dialect.
@@ -90,14 +90,14 @@ func sniffWith(text []byte, delimiter byte, o *Options, kinds []*match.Schema) s
 // noQuote is Options.Quote for files in which no character quotes.
 const noQuote = "none"
 
-// unclosed is how many lines must begin a field with a double quote, and none end it, for it to quote nothing; and how
-// many with a field in apostrophes show that these quote.
+// unclosed is a number of lines. If this many begin a field with a double quote and none ends it, double quotes do not
+// quote; if this many have a field in apostrophes, apostrophes do.
 const unclosed = 10
 
-// sniffQuote returns the character that quotes fields in a sample. An apostrophe does only if every field that begins
-// with one also ends with one, in at least half of the lines; "'t Hooft" does not end with it. A few such fields may be
-// values, unless the header or a delimiter within a field shows otherwise. A double quote does unless many fields begin
-// with it and none ends with it.
+// sniffQuote returns the character that quotes fields in a sample. It is the apostrophe only if every field that begins
+// with one also ends with one, unlike "'t Hooft", in at least half of the lines. A few such fields may be values,
+// unless the header or a delimiter within a field shows otherwise. It is the double quote unless many fields begin with
+// one and none ends with one.
 func sniffQuote(text []byte, delimiter byte) byte {
 	if n := quotedLines(text, Dialect{Delimiter: delimiter, Quote: '\''}); n.opened > 0 && n.opened == n.closed && 2*n.opened >= n.lines && (n.shown || n.opened >= unclosed) {
 		return '\''
@@ -118,8 +118,8 @@ func sniffQuote(text []byte, delimiter byte) byte {
 type quoted struct {
 	lines  int
 	opened int  // with a field that begins with a quote
-	closed int  // those of them in which all such fields end with it
-	shown  bool // the first line is one of them, or one has a delimiter between quotes
+	closed int  // lines in which all such fields also end with it
+	shown  bool // the first line is one of these, or one has a delimiter between quotes
 }
 
 func quotedLines(text []byte, d Dialect) (n quoted) {
@@ -139,7 +139,8 @@ func quotedLines(text []byte, d Dialect) (n quoted) {
 	return n
 }
 
-// readerOf returns a reader of a sample, with a buffer of its size: a sample is read several times to find out what it is.
+// readerOf returns a reader of a sample with a buffer of its size, because a sample is read several times during
+// recognition.
 func readerOf(text []byte) *bufio.Reader {
 	return bufio.NewReaderSize(bytes.NewReader(text), min(len(text)+1, sample))
 }
@@ -162,8 +163,8 @@ func sampleOf(text []byte, d Dialect) (rows [][]string, err error) {
 	return rows, nil
 }
 
-// hasHeader reports whether the first row of a sample is a header: more names in it mean something than values have the
-// form of their column, or none has.
+// hasHeader reports whether the first row of a sample is a header: more of its names have a meaning than values have
+// the form of their column, or no value has that form.
 func hasHeader(rows [][]string, kinds []*match.Schema) bool {
 	if len(rows) == 0 {
 		return false

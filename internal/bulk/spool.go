@@ -11,7 +11,7 @@ import (
 	"os"
 )
 
-// Beginnings of files that have to be read from their end, and are therefore files and no streams.
+// Beginnings of files that have to be read from their end, and so cannot be streams.
 var (
 	magicParquet   = []byte("PAR1")
 	magicEncrypted = []byte("PARE")

@@ -19,7 +19,7 @@ import (
 const stateFormat = 3
 
 // State is the progress of an import: all rows before Rows are durable or finally rejected. It is stored in a small
-// file beside the imported one until the import is finished.
+// file next to the imported one until the import is finished.
 type State struct {
 	Format int `json:"format"`
 	// File identifies the file by size, time and first bytes. Job identifies the destination and the options. A state
@@ -30,12 +30,12 @@ type State struct {
 	Rows    int64 `json:"rows"`    // rows to skip, including rejected ones
 	Rejects int64 `json:"rejects"` // bytes of the file of rejected rows that are valid
 	Lines   int64 `json:"lines"`   // lines of the rejected rows
-	// Position is that of the last row of a database, nil if its rows have none.
+	// Position is the position of the last row of a database, nil if its rows have none.
 	Position []string `json:"position,omitempty"`
 	// Since is the value of Options.Since from which rows were read, and Next the one for the next import.
 	Since string `json:"since,omitempty"`
 	Next  string `json:"next,omitempty"`
-	// Source and Key are those of the last accepted row. A resumed import can check that it still exists.
+	// Source and Key identify the last accepted row, so that a resumed import can check that it still exists.
 	Source string `json:"source,omitempty"`
 	Key    string `json:"key,omitempty"`
 	// Counts are the rows by outcome so far.
@@ -47,7 +47,7 @@ type State struct {
 // Causes counts refused rows by cause.
 type Causes map[string]Cause
 
-// Cause is the number of rows refused for one cause, and the line of the first.
+// Cause is the number of rows refused for one cause, and the line of the first one.
 type Cause struct {
 	Rows int64 `json:"rows"`
 	Line int64 `json:"first_line"`
@@ -96,7 +96,7 @@ func LoadState(name, fingerprint, job string) (*State, error) {
 		return nil, fmt.Errorf("read how far the import had come: %w", err)
 	}
 	var s State
-	// Invalid content is not an error: starting from the beginning is safe too.
+	// Invalid content is not an error, because starting from the beginning is safe.
 	if json.Unmarshal(text, &s) != nil || s.Format != stateFormat || s.File != fingerprint || s.Job != job {
 		return nil, nil //nolint:nilerr // see above
 	}

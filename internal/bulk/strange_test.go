@@ -87,7 +87,7 @@ func TestRecognise_ExportsOfOtherSystems(t *testing.T) {
 	}
 }
 
-// What cannot be read says what it is and what to do.
+// For unreadable input the error names the format and what to do.
 func TestRecognise_SaysWhatAFileIs(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

@@ -17,17 +17,18 @@ import (
 // suggestRows is how many rows of a file a Suggester reads.
 const suggestRows = 10_000
 
-// Suggester drafts a kind for files whose columns no kind explains. It knows names of columns in some languages, and what
-// values look like. The zero value is ready to use.
+// Suggester drafts a kind for files whose columns fit no kind. It knows column names in some languages and recognises
+// values by their form. The zero value is ready to use.
 type Suggester struct {
-	// Kinds are the known kinds. A column that is named like one of their attributes, other than names, becomes the same.
+	// Kinds are the known kinds. A column that is named like one of their attributes, other than names, gets the same
+	// type.
 	Kinds []*match.Schema
 	// Left are columns to leave out.
 	Left []string
 
 	columns []*column
 	file    int
-	rows    [][]Field // without the columns of Left
+	rows    [][]Field // without the columns in Left
 }
 
 // Draft is a suggested kind.
@@ -37,11 +38,12 @@ type Draft struct {
 	// Known is the kind of Suggester.Kinds that explains most columns, and Explained their number.
 	Known     string
 	Explained int
-	// Lost are the columns with dates, people, numbers and the like that the known kind does not compare, and the one with the names
-	// of the things.
+	// Lost are the columns with dates, people, numbers and the like that the known kind does not compare, and the
+	// column that names the things.
 	Lost []string
-	// Better means that the draft should be used: one column names the things, and of the columns that tell them apart
-	// the known kind loses at least as many as it compares, or any if it is one of titles, or that one.
+	// Better means that the draft should be used: a column names the things, and of the columns that distinguish them
+	// the known kind loses at least as many as it compares. For a known kind of titles, or if the naming column is
+	// lost, one lost column is enough.
 	Better bool
 }
 
@@ -56,12 +58,12 @@ func (d *Draft) Names(columns []string) bool {
 // DraftColumn is the result of a draft for a column.
 type DraftColumn struct {
 	Name      string
-	Attribute string // "" if it is left out
+	Attribute string // "" if the column is left out
 	Type      string // of the attribute, with its role, style or scope: "text note"
 	Why       string
 	Values    []string // the first different ones
-	// Set means that the name of the column is none that the attribute can have as an alias: it has other letters, or another
-	// attribute has it. An option has to map it.
+	// Set means that the attribute cannot have the column's name as an alias, because it has other characters or
+	// belongs to another attribute. An option has to map the column.
 	Set bool
 }
 
@@ -100,8 +102,8 @@ func (s *Suggester) See(fields []Field) {
 	}
 }
 
-// Draft drafts a kind. Columns of different files that are the same under two names become one attribute. The error is a
-// *match.InvalidError: the name is not valid, or no column tells what the rows are about.
+// Draft drafts a kind. Columns of different files that mean the same under two names become one attribute. The error is
+// a *match.InvalidError: the name is not valid, or no column names the things.
 func (s *Suggester) Draft(kind string) (*Draft, error) {
 	d := &Draft{Schema: &match.Schema{Kind: kind, Version: 1}}
 	guesses := s.guesses()
@@ -134,7 +136,7 @@ func (s *Suggester) Draft(kind string) (*Draft, error) {
 	return d, d.Schema.Validate()
 }
 
-// addAlias gives an attribute an alias, unless one has it as its name or alias, and reports whether it did.
+// addAlias adds an alias to an attribute, unless some attribute has it as name or alias, and reports whether it did.
 func addAlias(kind *match.Schema, attribute, alias string) bool {
 	if slices.ContainsFunc(kind.Attributes, func(a match.Attribute) bool { return a.Name == alias || slices.Contains(a.Aliases, alias) }) {
 		return false
@@ -144,14 +146,16 @@ func addAlias(kind *match.Schema, attribute, alias string) bool {
 	return true
 }
 
-// guess is the proposed attribute of a column, with the reason. Without a type the column is left out.
+// guess is the proposed attribute of a column, with the reason. A column without a type is left out.
 type guess struct {
 	match.Attribute
-	why   string
-	known string // what columns of other files may be, too: the attribute of a known kind, a role of people, a quantity
+	why string
+	// a meaning that columns of other files may share: the attribute of a known kind, a role of people, a quantity
+	known string
 }
 
-// concept names one of the sets of peopleNames or measureNames, "" for none or the last, which is of several concepts.
+// concept returns the name of a set of peopleNames or measureNames; "" for none, and for the last set, which has
+// several concepts.
 func concept(of string, set int) string {
 	if set < 0 || of == "people" && set == len(peopleNames)-1 || of == "measure" && set == len(measureNames)-1 {
 		return ""
@@ -159,8 +163,8 @@ func concept(of string, set int) string {
 	return of + " " + strconv.Itoa(set)
 }
 
-// guesses returns what each column becomes, each for itself but for the key and the name of the things, of which a file has
-// one.
+// guesses returns the proposed attribute of each column. Columns are judged one by one, except for the key and the name
+// of the things, of which a file has one each.
 func (s *Suggester) guesses() []guess {
 	guesses := make([]guess, len(s.columns))
 	keys := map[*column]bool{}
@@ -189,7 +193,7 @@ func typeWords(a match.Attribute) string {
 	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), " ")
 }
 
-// guess returns what a column becomes by its name and its values.
+// guess returns the proposed attribute of a column, by its name and its values.
 func (s *Suggester) guess(c *column) guess {
 	is := func(a match.Attribute, why string) guess { return guess{Attribute: a, why: why} }
 	note := match.Attribute{Type: match.TypeText, Role: match.RoleNote}
@@ -242,8 +246,8 @@ func (s *Suggester) guess(c *column) guess {
 	return is(match.Attribute{Type: match.TypeText, Many: c.many}, "words")
 }
 
-// brandWeights returns what brands weigh in the known kind of titles that has a column as its brand: another brand is another
-// thing there.
+// brandWeights returns the weights of brands in the known kind of titles in which a column is the brand: there
+// different brands mean different things.
 func (s *Suggester) brandWeights(c *column) map[string]map[string]match.Weight {
 	const line = "category"
 	for _, k := range s.Kinds {

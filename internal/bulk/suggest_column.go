@@ -74,7 +74,7 @@ func (c *column) mostly(forms ...form) bool {
 	return n*10 >= c.values*9
 }
 
-// named reports whether the column's name, one of its words, or two of them joined, is one of the names.
+// named reports whether the column's name, one of its words, or two joined words are in names.
 func (c *column) named(names map[string]bool) bool {
 	words := strings.Split(c.plain, "_")
 	for i, w := range words {
@@ -180,7 +180,8 @@ func (c *column) people() bool {
 	return lists*3 >= len(c.sample) && lists > 1 && names*10 >= parts*8
 }
 
-// isCapital reports whether a word has letters only, the first of them in upper case and not all of more than two.
+// isCapital reports whether a word consists of letters, the first of them in upper case, and is not all capitals unless
+// it has at most two letters.
 func isCapital(w string) bool {
 	upper := 0
 	for i, r := range w {
@@ -194,7 +195,7 @@ func isCapital(w string) bool {
 	return len(w) <= 2 || upper < len(w)
 }
 
-// Names of columns, or words of them, without accents and "_", in English, German, French, Spanish, Italian, Portuguese
+// Names of columns, or words in them, without accents and "_", in English, German, French, Spanish, Italian, Portuguese
 // and Dutch; some in the other languages of the built-in kinds.
 var (
 	titleNames = nameSet(`title titles name film movie song track album book paper publication article product game beer wine work recipe headline show episode event offer
@@ -205,7 +206,7 @@ var (
 	nameNames = nameSet(`title name titel name1 titre nom titulo nombre titolo nome naam название наименование назва nazwa nazev navn namn τιτλος nimi 名称 品名`)
 	workNames = nameSet(`title titel titre titulo titolo tytul tittel titul τιτλος titlu`) // businesses have names
 	yearNames = nameSet(`year years yr vintage jahr jahrgang annee ano anno jaar rok год рік yil yıl ετος an vuosi 年 年度 년도 연도 السنة`)
-	// People in their roles in a work. Two columns of one role mean the same.
+	// The roles of people in a work. Two columns of one role mean the same.
 	peopleNames = []map[string]bool{
 		nameSet(`author authors writer writers autor autoren autorin verfasser drehbuch auteur auteurs scenariste autores guionista autore autori sceneggiatore autora
 			schrijver schrijvers forfatter forfattare автор авторы yazar συγγραφεας szerzo kirjailija tekija 著者 作者 저자 المؤلف`),
@@ -218,7 +219,7 @@ var (
 		nameSet(`producer producers`),
 		nameSet(`creator creators conductor narrator illustrator translator inventor inventors contributors erfinder mitwirkende`),
 	}
-	// Makers, except those that kind product recognises as its brand.
+	// Makers, except for names that kind product recognises as its brand.
 	makerNames = nameSet(`brew brewery brewer brewers winery winemaker distillery distiller developer developers roaster roastery
 		brauerei weingut winzer brennerei entwickler rosterei brasserie domaine distillerie developpeur cerveceria bodega destileria desarrollador
 		birrificio cantina distilleria sviluppatore cervejaria adega brouwerij wijnhuis ontwikkelaar`)

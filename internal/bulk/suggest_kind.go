@@ -10,7 +10,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// key returns the column that is most surely the key of the rows of a file, nil if none is.
+// key returns the column that is most certainly the key of a file, nil if none is.
 func (s *Suggester) key(file int) (best *column) {
 	surest := 0
 	for _, c := range s.columns {
@@ -28,7 +28,7 @@ func (s *Suggester) key(file int) (best *column) {
 	return best
 }
 
-// titles returns the column of words that names the things best, and that of each file that has not this one.
+// titles returns the column of words that names the things best, and for each file that lacks it the best of that file.
 func (s *Suggester) titles(guesses []guess) (titles []int) {
 	best := s.title(guesses, func(*column) bool { return true })
 	if best < 0 {
@@ -76,8 +76,8 @@ func (s *Suggester) title(guesses []guess, some func(*column) bool) int {
 	return best
 }
 
-// style returns how the names in a column are compared: of things that stand somewhere as those of the known kind that explains
-// most columns, otherwise as those of the first kind that has such names, or as titles.
+// style returns how the names in a column are compared: for things at a location like those of the known kind that
+// explains most columns, otherwise like those of the first kind that has such names, or as titles.
 func (s *Suggester) style(c *column) match.Style {
 	if c.named(workNames) {
 		return match.StyleTitle
@@ -106,7 +106,8 @@ func (c *column) isName(k *match.Schema) bool {
 	})
 }
 
-// known returns the kind that explains most columns, and these with their attributes. It returns nil if none explains any.
+// known returns the kind that explains most columns, and these columns with their attributes. It returns nil if no kind
+// explains any.
 func (s *Suggester) known() (kind *match.Schema, explained map[*column]match.Attribute) {
 	for _, k := range s.Kinds {
 		if columns := s.explained(k); len(columns) > len(explained) {
@@ -131,9 +132,10 @@ func (s *Suggester) explained(k *match.Schema) map[*column]match.Attribute {
 	return columns
 }
 
-// compare sets which columns the known kind explains and which it loses. Groups, countries and free texts distinguish little
-// and do not count; a draft has no parts of names. A column named like a work that the kind does not explain counts more than
-// one that it explains. If no kind explains any column, a draft needs several columns, one of them of words.
+// compare sets which columns the known kind explains and which it loses. Groups, countries and free texts distinguish
+// little and do not count; a draft has no parts of names. A column with a name for a work that the kind does not
+// explain counts more than a column that it explains. If no kind explains any column, a draft needs several columns,
+// and one of them must consist of words.
 func (s *Suggester) compare(d *Draft, guesses []guess) {
 	k, explained := s.known()
 	if k != nil {
@@ -161,13 +163,13 @@ func (s *Suggester) compare(d *Draft, guesses []guess) {
 		named = named || g.Type == match.TypeName && (known || c.named(titleNames))
 	}
 	if k != nil && k.Style() == match.StyleTitle {
-		telling = 0 // the draft compares the same, and more
+		telling = 0 // the draft compares the same columns and more
 	}
 	d.Better = named && !parts && len(d.Lost) >= max(1, telling) || (d.Explained == 0 || nameless) && words
 }
 
-// nameless reports whether the known kind has no names in a file that it explains: in any of them, or of a kind of titles in one of
-// them.
+// nameless reports whether a file that the known kind explains has no name of the kind: all such files, or one if it is
+// a kind of titles.
 func (s *Suggester) nameless(k *match.Schema, explained map[*column]match.Attribute, guesses []guess) bool {
 	named := map[int]bool{} // files
 	for c, a := range explained {

@@ -17,7 +17,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// suggested returns what is drafted for rows, whose columns are separated by bars: a line for each column.
+// suggested returns the draft for rows, whose columns are separated by bars, as one line per column.
 func suggested(t *testing.T, columns string, rows ...string) (lines []string, d *bulk.Draft) {
 	t.Helper()
 	s := bulk.Suggester{Kinds: match.Kinds()}
@@ -136,7 +136,7 @@ func TestSuggest_ColumnsAreRecognised(t *testing.T) {
 	}
 }
 
-// Another brand is another thing, as in product.
+// Different brands mean different things, as in kind product.
 func TestSuggest_WeighsBrands(t *testing.T) {
 	t.Parallel()
 	_, d := suggested(t, "Titel|Marke", "Bohrmaschine|Bosch", "Säge|Makita")
@@ -165,7 +165,7 @@ func show(t *testing.T, s *bulk.Suggester, name, text string) {
 	}
 }
 
-// Every file has keys of its own: the same number in two files is no repetition. Rows that cannot be read are skipped.
+// Every file has its own keys: the same number in two files is not a repetition. Rows that cannot be read are skipped.
 func TestSuggest_ReadsFiles(t *testing.T) {
 	t.Parallel()
 	var s bulk.Suggester
@@ -185,7 +185,8 @@ func TestSuggest_ReadsFiles(t *testing.T) {
 	}
 }
 
-// Files have other names for the same: each has one title, one column of people and one of years, but several of words.
+// Files have different names for the same column: each has one title, one column of people and one of years, but
+// several of words.
 func TestSuggest_UnitesColumnsOfFiles(t *testing.T) {
 	t.Parallel()
 	s := bulk.Suggester{Kinds: match.Kinds()}
@@ -244,7 +245,7 @@ func TestSuggest_BetterThanAKnownKind(t *testing.T) {
 	}
 }
 
-// Names of businesses are compared as such, wherever a built-in kind has them.
+// Names of businesses are compared as such if a built-in kind has names in that column.
 func TestSuggest_StylesOfNames(t *testing.T) {
 	t.Parallel()
 	for columns, want := range map[string]match.Style{
@@ -281,7 +282,7 @@ func TestSuggest_NothingNamesTheRows(t *testing.T) {
 	}
 }
 
-// A group of values is compared if it tells things of one name apart, and not if it is any of few values.
+// A column of few values is compared if it distinguishes things of one name, and otherwise not.
 func TestSuggest_VariantsAreCompared(t *testing.T) {
 	t.Parallel()
 	looks := []string{"plain", "striped", "checked", "dotted", "faded", "washed"}

@@ -8,7 +8,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// apart reports whether two columns have no file in common.
+// apart reports whether two columns are in no common file.
 func apart(files, others map[int]bool) bool {
 	for file := range files {
 		if others[file] {
@@ -18,12 +18,13 @@ func apart(files, others map[int]bool) bool {
 	return true
 }
 
-// unite returns for each column the first one that is the same under the name that another file has for it, which may be
-// itself. Two columns are the same if no file has both, and both name the things, have one role, are one attribute of a
-// known kind, people of one role or one quantity, or are the only people, the only date or the like of their files.
+// unite returns for each column the first column that means the same, possibly under another name in another file; it
+// may be the column itself. Two columns mean the same if no file has both, and both name the things, have one role, are
+// one attribute of a known kind, people of one role or one quantity, or are the only people, the only date or the like
+// of their files.
 func (s *Suggester) unite(guesses []guess) (first []int) {
 	first = make([]int, len(s.columns))
-	files := make([]map[int]bool, len(s.columns)) // that have a column or one that is the same
+	files := make([]map[int]bool, len(s.columns)) // files that have the column or one that means the same
 	for i, c := range s.columns {
 		first[i], files[i] = i, c.files
 		for j := range i {
@@ -63,7 +64,7 @@ func (s *Suggester) alone(guesses []guess, i int) bool {
 	return true
 }
 
-// once leaves each role to the first column that has it; others of the same file have words.
+// once leaves each role to the first column that has it; other such columns of the file become columns of words.
 func once(guesses []guess, first []int) {
 	taken := map[match.Role]int{}
 	for i := range guesses {

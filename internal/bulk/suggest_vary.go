@@ -12,8 +12,8 @@ import (
 // longVariant is the mean length of values above which they are texts that are written in many ways.
 const longVariant = 24
 
-// vary makes columns of groups and of numbers compared if the rows show that things of one name differ in them: colours, sizes,
-// versions, seasons.
+// vary makes columns of few values and of numbers compared if, in the rows, things of one name differ in them: colours,
+// sizes, versions, seasons.
 func (s *Suggester) vary(d *Draft, guesses []guess) {
 	tried := *d.Schema
 	tried.Attributes = slices.Clone(d.Schema.Attributes)
@@ -71,7 +71,7 @@ func (s *Suggester) attributes(d *Draft) iter.Seq[match.Attributes] {
 	}
 }
 
-// sourceNames are names of columns that say where a row is from.
+// sourceNames are names of columns with the source of a row.
 var sourceNames = nameSet(`source sources shop store seller sellers merchant retailer supplier vendor site website domain portal provider feed file dataset database catalog catalogue
 	quelle shop handler verkaufer lieferant anbieter boutique magasin vendeur fournisseur tienda vendedor proveedor negozio venditore fornitore loja fornecedor winkel verkoper leverancier bron fuente fonte`)
 

@@ -15,14 +15,14 @@ import (
 	"github.com/locus-db/locus/internal/tabular"
 )
 
-// tableRows makes records of the rows of a table, whose columns are known in advance.
+// tableRows makes records from the rows of a table, whose columns are known in advance.
 type tableRows struct {
 	name   string // of the file
 	table  tabular.Table
 	mapper *mapper
-	lists  []bool // whether a text is a list as CSV has it
-	used   []bool // whether a column means something
-	binary []bool // whether a column has bytes and no text
+	lists  []bool // whether a text is a list, as in CSV
+	used   []bool // whether a column has a use
+	binary []bool // whether a column holds bytes that are not text
 	taken  *counter
 	size   int64
 
@@ -103,8 +103,8 @@ func (t *tableRows) list() []cell {
 	return t.cells
 }
 
-// object returns a row that cannot be imported as it is, as an object that can be once it is corrected: by the
-// attributes if it can be mapped, else by the columns.
+// object returns a row that cannot be imported as an object that can be imported after correction: by attribute if it
+// can be mapped, otherwise by column.
 func (t *tableRows) object() json.RawMessage {
 	if row, _ := t.mapper.row(t.list()); row != nil {
 		return row.Flat()
@@ -163,7 +163,7 @@ type sampledTable struct {
 	whole   bool // the table has no other rows
 }
 
-// sampleOfTable takes rows from the beginning of a table, about as much as of a text.
+// sampleOfTable reads rows from the beginning of a table, about as many bytes as a sample of text.
 func sampleOfTable(t tabular.Table) (*sampledTable, error) {
 	s := &sampledTable{columns: t.Columns()}
 	for size := 0; len(s.rows) < sampleRows && size < sample; {

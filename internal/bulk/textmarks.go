@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Programs that write CSV for spreadsheets mark what must stay text, so that 00123 keeps its zeros: as the formula ="00123", or
-// with the apostrophe that is typed before a text, '00123. A spreadsheet shows 00123 for both.
+// Programs that write CSV for spreadsheets mark cells that must stay text, so that 00123 keeps its zeros: as the
+// formula ="00123", or with the apostrophe that is typed before a text, '00123. A spreadsheet shows 00123 for both.
 
-// formulaText returns the text of a cell such as ="00123", and reports whether it is one.
+// formulaText returns the text of a formula cell such as ="00123", and reports whether the cell is one.
 func formulaText[T string | []byte](cell T) (text T, is bool) {
 	n := len(cell)
 	if n < len(`=""`) || cell[0] != '=' || cell[1] != '"' || cell[n-1] != '"' {
@@ -19,8 +19,8 @@ func formulaText[T string | []byte](cell T) (text T, is bool) {
 	return cell[2 : n-1], strings.IndexByte(string(cell[2:n-1]), '"') < 0
 }
 
-// isMarked reports whether a cell is a formula of that form, or has an apostrophe before what would be taken for a number, a date
-// or the like.
+// isMarked reports whether a cell is such a formula, or has an apostrophe before a text that would be taken for a
+// number, a date or the like.
 func isMarked(cell string) bool {
 	if _, is := formulaText(cell); is {
 		return true
@@ -29,8 +29,8 @@ func isMarked(cell string) bool {
 	return quoted && strings.ContainsAny(text, "0123456789") && strings.Trim(text, "0123456789 +-.,/:()") == ""
 }
 
-// unmarked returns a cell as a spreadsheet shows it. Beside those of isMarked it knows the formulas that locus export
-// --spreadsheet marks.
+// unmarked returns a cell as a spreadsheet shows it. In addition to the marks of isMarked it removes those of formulas
+// that locus export --spreadsheet writes.
 func unmarked(cell string) string {
 	if text, is := formulaText(cell); is {
 		return text
@@ -41,7 +41,7 @@ func unmarked(cell string) string {
 	return cell
 }
 
-// withoutMarks returns the columns as a spreadsheet shows them, and those that differ.
+// withoutMarks returns the columns as a spreadsheet shows them, and the columns that differ.
 func withoutMarks(columns []sampled) (shown []sampled, marked []string) {
 	shown = slices.Clone(columns)
 	for i, c := range columns {
@@ -58,8 +58,8 @@ func withoutMarks(columns []sampled) (shown []sampled, marked []string) {
 	return shown, marked
 }
 
-// recogniseMarks guesses that a file has such marks, if a column that means something has one. As with texts that are no values, a
-// file of which nothing else is guessed is taken at its word. It also returns the columns as they are understood.
+// recogniseMarks guesses that a file has such marks, if a mapped column has one. As for texts that mean a missing
+// value, it guesses nothing if nothing else about the file is guessed. It returns the columns without the marks.
 func (p *Plan) recogniseMarks(found *recognition, columns []sampled, rows int) (*recognition, []sampled) {
 	if said := p.options.IgnoreUnknown && len(p.options.Set) > 0; said || p.options.Spreadsheet || p.options.Exact || p.Format != CSV && p.Format != XLSX {
 		return found, columns

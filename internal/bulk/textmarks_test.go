@@ -9,7 +9,7 @@ import (
 	"github.com/locus-db/locus/internal/bulk"
 )
 
-// Cells are as a spreadsheet shows them, in keys too; what a row was is still known as the file has it.
+// Cells, including keys, are read as a spreadsheet shows them; the raw row still has the text of the file.
 func TestSpreadsheet_Marks(t *testing.T) {
 	t.Parallel()
 	const text = "id,name,zip,phone\n=\"0017\",'=Blue,'02134,'415 5550101\n\"=\"\"0018\"\"\",\"=\"\"Corner, Shop\"\"\",'O2 x,'+1-415-555-0102\n=\"0019\",=\"a\"b\",\"'9\",=\"\"\n"
@@ -31,7 +31,7 @@ func TestSpreadsheet_Marks(t *testing.T) {
 	}
 }
 
-// A mapping file can say it.
+// A mapping file can set the option.
 func TestSpreadsheet_OfAMapping(t *testing.T) {
 	t.Parallel()
 	o, err := bulk.ParseMapping([]byte("format: {spreadsheet: true}\n"))

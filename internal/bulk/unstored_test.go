@@ -54,8 +54,8 @@ func rowsAndFields(t *testing.T, p *bulk.Plan) (rows, fields []string) {
 	return rows, fields
 }
 
-// Rows that are compared need no source and no key, and their columns without a meaning are left out, also those that
-// come after the sample; Fields has all of them.
+// Rows that are only compared need no source and no key, and columns without a meaning are left out, also those after
+// the sample; Fields returns all of them.
 func TestUnstored(t *testing.T) {
 	t.Parallel()
 	late := strings.Repeat(`{"name":"a"}`+"\n", 30_000) + `{"name":"b","later":"x"}`

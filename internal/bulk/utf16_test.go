@@ -14,7 +14,8 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// UTF-16 without a byte order mark has few zero bytes if its text is not Latin, and some that belong to letters: 一 is 4E 00.
+// UTF-16 without a byte order mark has few zero bytes if its text is not Latin, and some of them belong to letters: 一
+// is 4E 00.
 func TestRecognise_UTF16WithoutAMark(t *testing.T) {
 	t.Parallel()
 	for language, text := range map[string]string{

@@ -72,8 +72,8 @@ func isNumber(value string) bool {
 	return err == nil
 }
 
-// unitOf returns the unit of a number with one, as an attribute of type number reads it: 9.0%, 12 oz, $4.99, 4,99 EUR. That of
-// a duration such as 3:41 is ":".
+// unitOf returns the unit of a number, as an attribute of type number reads it: 9.0%, 12 oz, $4.99, 4,99 EUR. The unit
+// of a duration such as 3:41 is ":".
 func unitOf(value string) (unit string, ok bool) {
 	value = strings.TrimSpace(value)
 	if durationForm.MatchString(value) {
@@ -85,7 +85,7 @@ func unitOf(value string) (unit string, ok bool) {
 	return unit, unit != ""
 }
 
-// fits reports whether nearly all values may be those of an attribute. Without values it does.
+// fits reports whether nearly all values may be values of an attribute. It is true if there are no values.
 func fits(a *match.Attribute, values []string) bool {
 	good := 0
 	for _, value := range values {

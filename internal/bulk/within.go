@@ -9,7 +9,8 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// aliasAmong returns how well a plain name fits an attribute: by some of its words if no attribute of any kind is named like it.
+// aliasAmong returns how well a plain name fits an attribute: by some of its words if no attribute of any kind has the
+// whole name.
 func aliasAmong(kinds []*match.Schema, kind *match.Schema, a *match.Attribute, plain string) alias {
 	if is := aliasOf(kind, a, plain); is != noAlias || !isWithin(kind, a, plain) {
 		return is
@@ -60,7 +61,7 @@ func isWithin(kind *match.Schema, a *match.Attribute, plain string) bool {
 	})
 }
 
-// ofOthers are words of names of columns about another person or thing than the row's, or about another time.
+// ofOthers are words in names of columns about another person or thing than the row's, or about another time.
 var ofOthers = nameSet(`owner agent manager father mother parent spouse partner guardian emergency doctor physician user nick file host domain
 	previous prior former old last birth created updated besitzer inhaber eigentumer ansprechpartner vater mutter geburts
 	proprietaire pere mere propietario padre madre proprietario eigenaar`)

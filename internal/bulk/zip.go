@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// unzip sets the reader to the only file of a zip archive. Workbooks and what is no whole archive stay as they are.
+// unzip replaces the input with the only file of a zip archive. Workbooks and incomplete archives stay as they are.
 func (r *Reader) unzip() error {
 	if err := r.seekable(); err != nil {
 		return err

@@ -32,7 +32,7 @@ func zipped(t *testing.T, files ...string) string {
 	return b.String()
 }
 
-// The only file of an archive is read as it would be by itself.
+// The only file of an archive is read as if it were not in an archive.
 func TestZip_OneFile(t *testing.T) {
 	t.Parallel()
 	const text = "key,name\n1,Blue\n2,Corner\n"
@@ -48,7 +48,8 @@ func TestZip_OneFile(t *testing.T) {
 	}
 }
 
-// Of several files none is chosen. Names do not lead out of the archive, and what unpacks to too much is not read.
+// An archive of several files is refused. Names cannot point outside the archive, and a file that unpacks to too much
+// is not read.
 func TestZip_IsRefused(t *testing.T) {
 	t.Parallel()
 	for want, archive := range map[string]string{
