@@ -10,7 +10,7 @@ import (
 )
 
 // ask carries out a request for keys of one cell in one transaction. It returns the reply for each key, and the cell's
-// head after the transaction. An error means that the cell could not be asked, never that a key is absent.
+// head after the transaction. An error means that the cell could not be read, never that a key is absent.
 func ask[T Store](ctx context.Context, db Database[T], r protocol.Request, keys []Key) ([]protocol.Reply, Head, error) {
 	var replies []protocol.Reply
 	var head Head
@@ -36,8 +36,8 @@ func ask[T Store](ctx context.Context, db Database[T], r protocol.Request, keys 
 	return nil, head, err
 }
 
-// run is the body of the transaction. In an update the head stays valid until the end. A view reads the rows first, because
-// a database may send for the head together with them.
+// run is the body of the transaction. In an update the head stays valid until the end. A view reads the rows first,
+// because a database may read the head in the same round trip.
 func run(ctx context.Context, tx Store, r protocol.Request, keys []Key) ([]protocol.Reply, Head, error) {
 	var rows []int64
 	var head Head

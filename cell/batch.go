@@ -111,8 +111,8 @@ func (b *batch[T]) gather(until protocol.Action) (groups []*group, stale []*oper
 			stale = append(stale, t)
 		case protocol.ActionRead:
 			join(r, false)
-			// If this cell has no row, the walk continues with the next; if that one is known to be sealed, it can be
-			// read at the same time.
+			// If this cell has no row, the walk continues with the next one; if the next one is known to be sealed, it
+			// can be read at the same time.
 			nothing := protocol.Reply{Keys: protocol.Open}
 			if b.dir.facts.isSealed(m.Key(int(r.Gen), t.key.Position())) {
 				nothing.Keys = protocol.Sealed

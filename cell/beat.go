@@ -19,7 +19,7 @@ const (
 	lastPatience = 2 * time.Second
 )
 
-// beats attests pulses at once, and then every Beat until there are no new ones.
+// beats attests pulses at once, and then every Beat until there are no new pulses.
 func (c *Cells[T]) beats() {
 	tick := time.NewTicker(c.opts.Beat)
 	defer tick.Stop()

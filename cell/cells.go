@@ -47,8 +47,8 @@ type Cells[T Store] struct {
 
 // OpenCells opens an installation, or creates it if New is set. Creation is ordered so that the next call finishes what
 // a crash left undone: the authority gets the map, all other cells are created, and then the authority's head records
-// the map's epoch, which completes the installation. Two processes that create the same installation agree on the map
-// of one of them.
+// the map's epoch, which completes the installation. If two processes create the same installation, both use the map of
+// one of them.
 func OpenCells[T Store](ctx context.Context, opts CellsOptions[T]) (*Cells[T], error) {
 	if opts.Notice == 0 {
 		opts.Notice = time.Minute
@@ -223,8 +223,8 @@ func (c *Cells[T]) Vacuum(ctx context.Context, id ID) error {
 	return h.use(ctx, func(db Opened[T]) error { return db.Vacuum(ctx) })
 }
 
-// Tidy does a part of the work that makes reads of a cell cheaper, unless the cell was written to after a pulse. It returns
-// the pulse of the cell as known to this process, and whether there may be more to do.
+// Tidy does part of the maintenance that makes reads of a cell cheaper, unless the cell was written to after the given
+// pulse. It returns the cell's pulse as this process knows it, and whether there may be more work.
 func (c *Cells[T]) Tidy(ctx context.Context, id ID, since Pulse) (at Pulse, more bool, err error) {
 	h, err := c.home(id)
 	if err != nil {

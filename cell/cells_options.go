@@ -33,12 +33,12 @@ type CellsOptions[T Store] struct {
 	Ledger Ledger
 	// Beat is the interval at which the pulses of written cells are attested in other cells. 0 disables it.
 	Beat time.Duration
-	// Others are URLs at which to look for cells of the first generation, the i-th at Others[i], while the authority
-	// cannot be reached. Empty ones are skipped.
+	// Others are URLs at which to look for cells of the first generation while the authority cannot be reached: the
+	// i-th cell at Others[i]. Empty URLs are skipped.
 	Others []string
 	// Restored accepts cells that went back as they are. For Reincarnate.
 	Restored bool
-	// Readdress, if set, turns a copy into an installation of its own. It requires Restored.
+	// Readdress, if set, turns a copy into a separate installation. It requires Restored.
 	Readdress *Readdress
 	// Check, if set, is called with the map of the authority before any other database is opened.
 	Check func(*Map) error

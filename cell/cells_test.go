@@ -85,7 +85,7 @@ func update(t *testing.T, c *process, id cell.ID, run transaction, fn func(cell.
 	return run(db, t.Context(), fn)
 }
 
-// failing makes the n-th step from now fail, and all after it if forever; the counter returned counts the steps.
+// failing makes the n-th step from now fail, and all later ones if forever. The returned counter counts the steps.
 func failing(memory *celltest.Memory, n int64, forever bool) *atomic.Int64 {
 	var steps atomic.Int64
 	memory.Hook(func(context.Context, celltest.Step) error {
@@ -171,7 +171,7 @@ func TestOpenCells_RefusesOtherCells(t *testing.T) {
 			t.Errorf("%s: %v, want ErrIdentity", name, err)
 		}
 	}
-	// A cell of some installation without any map in it.
+	// A cell of another installation that contains no map.
 	db, err := memory.Dial(t.Context(), "mem:other", true)
 	if err != nil {
 		t.Fatal(err)
@@ -261,7 +261,7 @@ func TestOpenCells_SeveralMakeOne(t *testing.T) {
 	}
 }
 
-// next returns the changed version after the newest that a process knows.
+// next returns a changed version that follows the newest one that a process knows.
 func next(t *testing.T, c *process, change func(*cell.Spec)) *cell.Map {
 	t.Helper()
 	s := c.Map().Spec()
@@ -314,7 +314,7 @@ func TestSwap_OneOfTwo(t *testing.T) {
 	}
 }
 
-// All cells get copies of a map, and report its epoch if it says something new.
+// All cells get copies of a map, and report its epoch if it contains more than a later date.
 func TestSwap_Copies(t *testing.T) {
 	t.Parallel()
 	memory := &celltest.Memory{}
@@ -348,7 +348,8 @@ func TestSwap_Copies(t *testing.T) {
 	}
 }
 
-// Every cell learns of a map that says something new and gets a copy, including the last cell of the newest generation.
+// Every cell learns of a map that contains more than a later date, and gets a copy, including the last cell of the
+// newest generation.
 func TestSwap_ReachesEveryCell(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -430,7 +431,7 @@ func TestRefresh_WithoutAuthority(t *testing.T) {
 	}
 }
 
-// An authority restored from a backup lacks versions that others know.
+// An authority restored from a backup lacks versions that others have.
 func TestRefresh_NeverGoesBack(t *testing.T) {
 	t.Parallel()
 	memory := &celltest.Memory{}
@@ -597,7 +598,7 @@ func TestCells_FollowsAMove(t *testing.T) {
 	}
 }
 
-// The authority itself has moved; the old database still has the map that says so.
+// The authority itself has moved; the old database still has the map that names the new one.
 func TestOpenCells_FollowsTheAuthority(t *testing.T) {
 	t.Parallel()
 	memory := &celltest.Memory{}

@@ -14,12 +14,12 @@ import "context"
 //	        home = moving      writers wait: the rest of the journal, then Total
 //	target  home = serving     with the next incarnation
 //
-// Rows are copied as values that every backend supports. The search index of entities is derived from rows, so it is
-// rebuilt instead of copied: entities are journaled under [JournaledEntity] but are not among the tables, and the mover
-// reads and writes them through the Store that indexes them. Head, cell maps, filter and leases are not rows either:
-// their Stores have methods for them. Postings are packed; the name posting, which is not among the tables either, is for
-// single ones: a blocking key and a puid. Rows may be written in any order and more than once; the last write wins. Package
-// copytest has the conformance suite.
+// Rows are copied as values of types that every backend supports. The search index of entities is derived from rows, so
+// it is rebuilt instead of copied: entities are journaled under [JournaledEntity] but are not among the tables, and the
+// mover reads and writes them through the Store that indexes them. Head, cell maps, filter and leases are not rows
+// either: their Stores have methods for them. Postings are packed; the name posting, which is not among the tables
+// either, stands for single postings: a blocking key and a puid. Rows may be written in any order and more than once;
+// the last write wins. Package copytest has the conformance suite.
 type Copier interface {
 	// Tables returns the tables, always in the same order, Total last. The list is the same for all backends.
 	Tables() []Table
@@ -27,7 +27,7 @@ type Copier interface {
 	// ReadRows reads all of them.
 	Summed() []Table
 
-	// ReadRows returns up to limit rows in key order, those after the given key only; nil starts at the first row. Of
+	// ReadRows returns up to limit rows in key order, those after the given key only; nil starts at the first row. For
 	// JournaledEntity it returns the anchors, as RowsAt does.
 	ReadRows(ctx context.Context, table string, after []any, limit int) ([][]any, error)
 	// RowsAt returns the row of each key, in the order of keys, nil where there is none.

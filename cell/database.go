@@ -67,14 +67,15 @@ type Database[T Store] interface {
 // Opened is the open database of a cell.
 type Opened[T Store] interface {
 	Database[T]
-	// Identify writes the cell's identity into a new database, and compares it with that of an existing one:
-	// ErrIdentity. Of several concurrent calls one is first. A new cell has the head Head{Incarnation: 1}. Before
-	// Identify, a database has the zero Head, and only CellMap and PutCellMap work in View and Exclusive.
+	// Identify writes the cell's identity into a new database, and compares it with that of an existing one; if they
+	// differ the error is ErrIdentity. If several calls are concurrent, one of them writes and the others compare. A
+	// new cell has the head Head{Incarnation: 1}. Before Identify, a database has the zero Head, and only CellMap and
+	// PutCellMap work in View and Exclusive.
 	Identify(ctx context.Context, id Identity) error
 	// Stats returns the statistics of the cell.
 	Stats(ctx context.Context) (Stats, error)
-	// Writable returns nil if the cell takes writes at the moment, otherwise the reason. It relies on recent writes or
-	// requests what a write needs first, and gives up soon.
+	// Writable returns nil if the cell takes writes at the moment, otherwise the reason. It relies on recent writes, or
+	// else requests the locks that a write takes first, and gives up soon.
 	Writable(ctx context.Context) error
 	// Vacuum rewrites the database without deleted content. Updates wait for it; if it is interrupted, the database is
 	// unchanged.
@@ -85,9 +86,9 @@ type Opened[T Store] interface {
 	// Pulse reads the cell's pulse; Commits is 0 for a cell that was only identified. It is higher than every pulse
 	// that any process read before this process's last commit.
 	Pulse(ctx context.Context) (Pulse, error)
-	// Latest returns the pulse as known to this process without a read, and whether the process has committed something
-	// since that it does not include yet. Writes of leases and attested pulses are not counted: they also happen on an
-	// idle cell.
+	// Latest returns the pulse as this process knows it, without a read, and whether the process has committed
+	// something since that the pulse does not include. Writes of leases and attested pulses are not counted, because
+	// they also happen on an idle cell.
 	Latest() (p Pulse, more bool)
 	// Close waits for the transactions in flight.
 	Close() error
@@ -100,8 +101,8 @@ type Driver[T Store] interface {
 	// Dial opens the database at a URL without checking which cell it is, and migrates an old schema. create makes a
 	// missing database; without it a missing one is ErrMissing.
 	Dial(ctx context.Context, url string, create bool) (Opened[T], error)
-	// Marked returns the text marked last in the database at a URL, "" if none. It changes nothing there, since the
-	// database may belong to another installation.
+	// Marked returns the text marked last in the database at a URL, "" if none. It changes nothing, since the database
+	// may belong to another installation.
 	Marked(ctx context.Context, url string) (string, error)
 }
 
@@ -122,8 +123,8 @@ func (m *Map) IdentityOf(c ID, rules string) Identity {
 	return Identity{Map: m.spec.ID, Cell: c, Lo: lo, Hi: hi, Rules: rules}
 }
 
-// Takes reports whether a database with identity got may become this cell. That is so if it was created for another,
-// unannounced growth, which gave it another range of puids, and nothing was written there. used is how many of its
+// Takes reports whether a database with identity got may become this cell. It may if it was created for another growth
+// that was not announced, which gave it another range of puids, and nothing was written to it. used is how many of its
 // puids were allocated. Every cell of a generation records the map before the generation takes keys, and cannot be
 // taken after that.
 func (want Identity) Takes(got Identity, head Head, used uint64) bool {

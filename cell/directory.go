@@ -64,15 +64,15 @@ type Found struct {
 	// PUID of the key, Nothing if it has none.
 	PUID int64
 	// Cell is where the puid lives. If there is no puid, all older cells are sealed and lack the key, and Cell is the
-	// only one that can allocate its puid or may have done so: call Allocate there, if Gate admits the writer.
+	// only one that can allocate its puid or may have done so: call Allocate in it, if Gate admits the writer.
 	Cell ID
 	// Err is set if it is not known whether the key has a puid.
 	Err error
 }
 
-// Find is Put without its last step, for callers that allocate in a transaction of their own, together with the record.
-// It returns which keys have puids and where the others can get theirs. It reads no cell if no older cell has to be
-// read, for instance with one generation. The error is that of ctx; errors of single keys are in Found.Err.
+// Find is Put without its last step, for callers that allocate in the transaction that writes the record. It returns
+// which keys have puids and where the others can get theirs. It reads no cell if no older cell has to be read, for
+// instance with one generation. The error is that of ctx; errors of single keys are in Found.Err.
 func (d *Directory[T]) Find(ctx context.Context, keys []Key) ([]Found, error) {
 	b := d.batch(protocol.WalkPut, keys)
 	b.drive(ctx, protocol.ActionPut)
@@ -101,7 +101,7 @@ func (d *Directory[T]) Know(k Key, puid int64) { d.facts.found(k, puid) }
 func (d *Directory[T]) Forget(k Key) { d.facts.forget(k) }
 
 // Put allocates a puid for every key that has none, and returns the puid of each key and whether this call allocated
-// it. After an error some keys may have theirs already; retrying returns the same ones.
+// it. After an error some keys may already have puids; a retry returns the same ones.
 func (d *Directory[T]) Put(ctx context.Context, keys []Key) ([]Allocation, error) {
 	b := d.batch(protocol.WalkPut, keys)
 	b.drive(ctx, protocol.ActionDone)

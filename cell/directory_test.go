@@ -166,7 +166,8 @@ func TestDirectory_OldMap(t *testing.T) {
 		}
 		for i, f := range found {
 			want := cell.Found{Cell: c.Map().Home(keys[i].Position())}
-			if i < 20 || i < 40 && f.PUID != cell.Nothing { // Find does not know puids of the current generation; Allocate does
+			// Find does not read puids of the current generation; Allocate does
+			if i < 20 || i < 40 && f.PUID != cell.Nothing {
 				want.PUID = append(old, young...)[i].PUID
 				want.Cell, _ = c.Map().Puid(want.PUID)
 			}
@@ -335,8 +336,8 @@ var register = porcupine.Model{
 	},
 }
 
-// Several processes put and look up the same keys, with maps of any age, while one of them adds two generations and
-// compacts the oldest.
+// Several processes put and look up the same keys, with maps of any age, while one of the processes adds two
+// generations and compacts the oldest.
 func TestP06_ProcessesAgreeWhileCellsGrow(t *testing.T) {
 	t.Parallel()
 	const processes, clients, calls, numbers = 3, 3, 60, 40
@@ -409,7 +410,7 @@ func TestP06_ProcessesAgreeWhileCellsGrow(t *testing.T) {
 	}
 }
 
-// The cost of a batch besides its transactions: with one generation Find needs none.
+// The cost of a batch apart from its transactions: with one generation Find needs none.
 func BenchmarkDirectory_Find(b *testing.B) {
 	c, err := cell.OpenCells(b.Context(), options(&celltest.Memory{}, 16))
 	if err != nil {

@@ -63,7 +63,7 @@
 // in g1 and then found nothing there, and nothing is put after a seal: so the first was neither there before nor added
 // later. Within one cell the primary key prevents duplicates. The result of a lookup was true at some moment while it
 // ran: the open cell that lacked the key proves that no newer cell had it at that moment, and the older rows that were
-// read are those of that moment, because a key enters a newer generation only after the older cells are sealed.
+// read are still valid at that moment, because a key enters a newer generation only after the older cells are sealed.
 //
 // None of this relies on a clock or on a current map. A server that sleeps through a rollout wakes up with an old
 // map, is rejected, and refreshes it. Writes are never interrupted: new cells are open before old ones are sealed, and

@@ -27,7 +27,7 @@ func Example() {
 	byPuid, err := m.Puid(lo + 1)
 	fmt.Println(byPuid, err)
 
-	// and so does the id that is minted near its key.
+	// and so does the id that is minted close to its key
 	g, err := locality.NewGenerator(nil)
 	if err != nil {
 		fmt.Println(err)

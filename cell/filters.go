@@ -167,7 +167,7 @@ func (e *shelved) settled(now time.Time) bool {
 	return e != nil && (e.filter != nil || now.Before(e.again))
 }
 
-// begin reports whether the caller, and no other, is to read the filter.
+// begin reports whether the caller has to read the filter. It returns true to one caller only.
 func (s *filterCache) begin(id ID, now time.Time) bool {
 	s.mu.RLock()
 	settled := s.filters[id].settled(now)
@@ -210,8 +210,8 @@ func (s *filterCache) put(id ID, f *filter, room int) {
 	e.used.Store(s.moves.Add(2) - 1) // after all uses so far, before later ones
 }
 
-// retry lets a filter that is not cached be requested again at once. A cached one stays: the rows of its cell never
-// change.
+// retry lets a filter that is not cached be requested again at once. A cached filter stays, because the rows of its
+// cell never change.
 func (s *filterCache) retry(id ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

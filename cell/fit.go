@@ -14,10 +14,10 @@ import (
 // remedy.
 var ErrTooMany = problem.Class(errors.Join(problem.ErrConflict, ErrPreflight), ErrPreflight.Error()+" of more cells than fit")
 
-// Fitter is a Driver that can tell how many cells its machine or servers can take.
+// Fitter is a Driver that knows how many cells its machine or servers can take.
 type Fitter interface {
-	// Fit returns ErrTooMany if the cells at all do not fit. Those at added, a subset of all, are about to be created;
-	// if added is empty, Fit only checks whether the cells can be opened. It creates nothing.
+	// Fit returns ErrTooMany if the cells at the URLs in all do not fit. Those in added, a subset of all, are about to
+	// be created; if added is empty, Fit only checks whether the cells can be opened. It creates nothing.
 	Fit(ctx context.Context, all, added []string) error
 }
 

@@ -17,13 +17,13 @@ import (
 type Growth struct {
 	// Cells is the number of cells: a multiple of the newest generation's.
 	Cells uint64
-	// URLs are their places, as in Generation.URLs. Defaults to those of the newest generation.
+	// URLs are the locations of the cells, as in Generation.URLs. Defaults to the URLs of the newest generation.
 	URLs []string
 }
 
 // Progress is the progress of a Grow or Compact.
 type Progress struct {
-	// Step is one of the names below.
+	// Step is one of the constants below.
 	Step string `json:"step"`
 	// Done of Total cells; for StepPostings and StepCopied, Done rows.
 	Done  int `json:"done"`
@@ -84,7 +84,7 @@ func Grow[T Store](ctx context.Context, c *Cells[T], g Growth, progress func(Pro
 	if progress == nil {
 		progress = func(Progress) {}
 	}
-	// Growths of one process create and announce one at a time, so that the second sees what the first has announced.
+	// Growths in one process create and announce one at a time, so that the second sees the announcement of the first.
 	select {
 	case c.making <- struct{}{}:
 	case <-ctx.Done():

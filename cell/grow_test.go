@@ -21,7 +21,7 @@ import (
 
 type linked map[cell.Key]int64
 
-// put puts the keys with these numbers, and checks the puids of those that have one.
+// put puts the keys with these numbers, and checks the puids of keys that already have one.
 func (l linked) put(ctx context.Context, c *process, from, to int) error {
 	keys := keysOf(c, from, to)
 	as, err := cell.NewDirectory(c).Put(ctx, keys)
@@ -139,7 +139,7 @@ func TestGrow_AgainKeepsFilters(t *testing.T) {
 }
 
 // 16 cells become 48 and 240. No row of any cell changes; every key keeps its puid, for processes that know of the
-// growth and for those that slept.
+// growth and for processes that were suspended.
 func TestP08_GrowthMovesNothing(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -291,7 +291,7 @@ func TestP06_GrowthAfterACrashAnywhere(t *testing.T) {
 	}
 }
 
-// Two processes grow the same installation while a third one works: it grows once.
+// Two processes grow the same installation at the same time while a third one works: it grows once.
 func TestGrow_TwoAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -19,9 +19,9 @@ var ErrFenced = problem.Class(problem.ErrUnavailable, "cell: cell map too old to
 // Head is the state of a cell: one row, read in the transaction of every write, under a lock that conflicts with
 // changing it. So a cell rejects outdated writers itself, whatever map they use.
 type Head struct {
-	// Keys says whether the cell takes keys and postings. It only moves forward.
+	// Keys states whether the cell takes keys and postings. It only moves forward.
 	Keys KeyState `json:"keys"`
-	// Home says whether the cell is at this database.
+	// Home states whether the cell is at this database.
 	Home Placement `json:"home"`
 	// Incarnation counts the databases that the cell has lived in, from 1.
 	Incarnation int `json:"incarnation"`
@@ -31,18 +31,18 @@ type Head struct {
 	KnownEpoch uint64 `json:"known_epoch"`
 	// Fence is the lowest token of a lease whose holder may still write (package lease).
 	Fence int64 `json:"fence"`
-	// Images says which entries of the changelog carry before and after images, for rollups: the text of an Images of
+	// Images states which entries of the changelog carry before and after images, for rollups: the text of an Images of
 	// package changelog.
 	Images string `json:"images,omitempty"`
 	// Rules is the version of the matching rules that writers of records must use here (package resolve). It only
 	// rises; a writer with other rules reloads them and starts again.
 	Rules int64 `json:"rules,omitempty"`
-	// Returns counts how often the cell was restored from a copy of itself. Settled is the last return whose losses
-	// were repaired in all cells (package resolve).
+	// Returns counts how often the cell was restored from a copy of itself. Settled is the last such restore whose
+	// losses were repaired in all cells (package resolve).
 	Returns int `json:"returns,omitempty"`
 	Settled int `json:"settled,omitempty"`
 	// Move identifies the last move of the cell to another database and the attempt that may continue it; see Move.
-	// Source and target of the move have the same value; "" is none.
+	// Source and target of the move have the same value; "" means no move.
 	Move string `json:"move,omitempty"`
 }
 
@@ -103,10 +103,10 @@ const (
 // String returns open, sealed or retired.
 func (k KeyState) String() string { return [...]string{"open", "sealed", "retired"}[k] }
 
-// Placement says whether a cell is at one of its databases.
+// Placement states whether a cell is at one of its databases.
 type Placement uint8
 
-// A cell serves at a database, and leaves it at most once.
+// A cell serves at a database and leaves it at most once.
 const (
 	Serving Placement = iota // the cell is here
 	Moving                   // writers wait while the last rows are copied to its new database

@@ -7,7 +7,7 @@ import "sync"
 // remembered is how many puids of keys a directory caches, at most twice that: 32 bytes each.
 const remembered = 1 << 15
 
-// hintCache caches what stays true for ever: that a cell is sealed, and the puid of a key. It does not cache that an
+// hintCache caches facts that are permanent: that a cell is sealed, and the puid of a key. It does not cache that an
 // open cell lacks a key.
 type hintCache struct {
 	mu     sync.RWMutex

@@ -38,7 +38,7 @@ func (conn *connection[T]) leave() error {
 type dialing struct {
 	done chan struct{}
 	err  error
-	// the dialling caller's context ended; the others retry with their own
+	// the context of the dialling caller ended; the others retry with their own contexts
 	givenUp bool
 }
 

@@ -21,7 +21,7 @@ type ID struct {
 	Index uint32
 }
 
-// ParseID parses exactly what String writes: no sign, no leading zero. The error is ErrID with the text in it.
+// ParseID parses exactly the format of String: no sign, no leading zero. The error is ErrID with the text in it.
 func ParseID(s string) (ID, error) {
 	rest, okG := strings.CutPrefix(s, "g")
 	gen, index, okI := strings.Cut(rest, "-")

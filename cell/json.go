@@ -138,7 +138,7 @@ func (t mapText) sum() (string, error) {
 	return fmt.Sprintf("%016x", xxhash.Sum64(line)), err
 }
 
-// spec returns the map as data, after checking what only the text form has.
+// spec returns the map as data, after checks that only the text form needs.
 func (t mapText) spec() (Spec, error) {
 	switch {
 	case t.Format != mapFormat:

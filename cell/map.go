@@ -36,7 +36,7 @@ type Map struct {
 type generation struct {
 	cells  uint64
 	starts int64
-	// stride is how many cells of the finest generation one cell of this one spans.
+	// stride is how many cells of the finest generation one cell of this generation spans.
 	stride uint64
 }
 
@@ -123,8 +123,8 @@ func (m *Map) Key(gen int, position uint32) ID {
 func (m *Map) Home(position uint32) ID { return m.Key(m.spec.Current, position) }
 
 // Entity returns the cell of an ID: the one whose segment contains its position, in the newest generation that had
-// started when the ID was minted. The error is ErrStaleMap. Only the ID decides, not a clock, so an ID has one cell for
-// ever.
+// started when the ID was minted. The error is ErrStaleMap. The result depends on the ID and not on a clock, so an ID
+// always has the same cell.
 func (m *Map) Entity(id locality.ID) (ID, error) {
 	z := id.Millis()
 	if m.until != 0 && z >= m.until {
@@ -139,8 +139,8 @@ func (m *Map) stale(id locality.ID) error {
 }
 
 // generationAt returns the newest generation that had started at z; the first generation takes all older times. It
-// counts the starts that are not after z without a branch: IDs come in no order, and branch mispredictions cost more
-// than all these comparisons.
+// counts, without a branch, the starts that are not after z: IDs are in no order, and branch mispredictions cost more
+// than these comparisons.
 func (m *Map) generationAt(z int64) int {
 	g := 0
 	for _, gen := range m.gens[1:] {

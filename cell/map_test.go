@@ -137,7 +137,7 @@ func TestMap_OutsideTheChainRangesWouldMeet(t *testing.T) {
 
 func TestMap_Room(t *testing.T) {
 	t.Parallel()
-	// Figures of the design: how many generations a growth factor has room for.
+	// Figures of the design: by how many generations a growth factor lets the map grow.
 	grow := func(counts []uint64, by uint64) (gens int) {
 		spec := cell.Spec{ID: "room"}
 		for i := 0; ; i++ {

@@ -13,8 +13,8 @@ import (
 )
 
 // A model of the key directory, small enough to explore every interleaving: one key, a cell for each of three
-// generations, three processes with maps of their own, and the growth machines. Its cells are a few bytes; production
-// code operates on them: Walk, ask, Rollout, Compaction, Head.
+// generations, three processes with maps of their own, and the growth machines. Its cells are a few bytes, on which
+// production code operates: Walk, ask, Rollout, Compaction, Head.
 
 const (
 	modelGens       = 3
@@ -22,7 +22,8 @@ const (
 	modelCompactors = 2
 )
 
-// scenario is what happens in a model: the calls of each process, in order, and what else may happen at any moment.
+// scenario defines what can happen in a model: the calls of each process, in order, and what else may happen at any
+// moment.
 type scenario struct {
 	name string
 	// procs are the calls of each process: p put, l lookup, o posting.
@@ -101,7 +102,7 @@ type state struct {
 type modelCompactor struct {
 	machine protocol.Compaction
 	over    bool
-	// rows are those that it has read to be copied; has is a bit set of generations.
+	// rows are the rows it has read to be copied; has is a bit set of generations.
 	rows [modelGens]int8
 	has  uint8
 }
@@ -126,7 +127,7 @@ type event struct {
 const (
 	operator  = modelProcs
 	nature    = modelProcs + 1
-	compacter = modelProcs + 2 // and those after it
+	compacter = modelProcs + 2 // this and the following ones are compacters
 )
 
 func (e event) String() string {

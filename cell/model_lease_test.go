@@ -16,7 +16,7 @@ import (
 // A model of routing by ID: two routers with maps of any age, an authority whose map is extended and grows, IDs of any
 // date. Append decides which map may follow, and Map.Entity where an ID lives; no two routers may ever disagree:
 //
-//	until of a map says how far it speaks; a generation starts at or after it. No clock.
+//	until is the time up to which a map routes; a generation starts at or after it. No clock.
 const (
 	leaseTimes    = 6 // dates of IDs: 0 to 5
 	leaseGens     = 3
@@ -34,7 +34,7 @@ type leaseState struct {
 	newest  leaseMap
 	version int8
 	routers [2]leaseMap
-	// lives has for each date a bit for each generation that an ID of the date was routed to.
+	// lives has, for each date, a bit for each generation that an ID of the date was routed to.
 	lives [leaseTimes]uint8
 }
 

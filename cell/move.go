@@ -24,7 +24,7 @@ var ErrLeft = fmt.Errorf("%w", ErrOccupied)
 type Destination struct {
 	// URL of the database, which is created if it does not exist.
 	URL string
-	// Replace allows the move to delete the rows that the cell left in that database when it moved away from it.
+	// Replace allows the move to delete the rows that the cell left in the target when it moved away from it.
 	Replace bool
 }
 
@@ -39,8 +39,8 @@ type MoveOptions[T Store] struct {
 	// Made lists up to limit keys of rows that are rebuilt rather than copied (JournaledEntity), those after the given key
 	// only.
 	Made func(ctx context.Context, t T, after []any, limit int) ([][]any, error)
-	// Make rebuilds the derived rows for keys in to from those in from, and deletes those that from does not have. A
-	// nil from has none of them.
+	// Make rebuilds the derived rows for keys in to from the rows in from, and deletes rows that from does not have. A
+	// nil from has no rows.
 	Make func(ctx context.Context, from, to Database[T], keys [][]any) error
 	// Last copies the remaining content while writers wait.
 	Last func(ctx context.Context, from, to T) error
@@ -83,7 +83,7 @@ const (
 // longer switch, even if it was stopped just before.
 //
 // The target serves only once the map names it, and a serving database is never emptied. Before anything is deleted,
-// the name, which is random, is read through the target: if it is there, source and target are one database, however
+// the name, which is random, is looked for in the target. If it is there, source and target are one database, however
 // their URLs are spelled, and the cell stays where it is.
 //
 // The error is ErrIdentity if the target is another cell, ErrOccupied if it has rows that no attempt at this move has
@@ -188,7 +188,7 @@ func (m *mover[T]) owned(ctx context.Context, at string) (err error) {
 	return nil
 }
 
-// there ends a move to the database where the cell already is, and undoes what an interrupted move has left there.
+// there ends a move to the database where the cell already is, and removes what an interrupted move has left in it.
 func (m *mover[T]) there(ctx context.Context) error {
 	if err := m.giveUp(ctx); err != nil {
 		return err

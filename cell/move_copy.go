@@ -58,7 +58,7 @@ func (m *mover[T]) copy(ctx context.Context) error {
 	})
 }
 
-// follow replays the journal until a batch of it has no more than near entries.
+// follow replays the journal until a batch has at most near entries.
 func (m *mover[T]) follow(ctx context.Context, near int) error {
 	for range moveRounds {
 		var entries []JournalEntry

@@ -36,8 +36,8 @@ func (m *mover[T]) change(ctx context.Context) error {
 	return nil
 }
 
-// last copies what is copied while no process writes: the totals, the filter, the maps and the head. The head says
-// Moved until the map names the target.
+// last copies the rest while no process writes: the totals, the filter, the maps and the head. The head says Moved
+// until the map names the target.
 func (m *mover[T]) last(ctx context.Context, head Head) error {
 	return m.from.View(ctx, func(from T) error {
 		total, err := m.opts.Copier(from).ReadRows(ctx, Total, nil, 1)
@@ -121,12 +121,12 @@ func (m *mover[T]) mine(ctx context.Context) error {
 	})
 }
 
-// switched reports whether a map says that the cell has left the source.
+// switched reports whether, according to a map, the cell has left the source.
 func (m *mover[T]) switched(cmap *Map) bool {
 	return cmap.spec.Moved[m.id].Incarnation > m.before.Incarnation
 }
 
-// settle writes what the map says into both databases: the target serves, the source does not. If settle does not run,
+// settle applies the map to both databases: the target serves, the source does not. If settle does not run,
 // Cells.arrived does the same for the target when it is opened.
 func (m *mover[T]) settle(ctx context.Context) error {
 	cmap := m.cells.Map()

@@ -110,8 +110,8 @@ func (m *mover[T]) has(ctx context.Context, t T) (table string, err error) {
 	return "", err
 }
 
-// initial reports whether a row is one that a new database has: its key is 1, and all other columns but the checksum
-// are 0 or no bytes.
+// initial reports whether a row is as in a new database: its key is 1, and all other columns but the checksum are 0 or
+// empty.
 func initial(t Table, row []any) bool {
 	if t.Summed() {
 		row = row[:len(row)-1]

@@ -9,7 +9,7 @@ import (
 )
 
 // ErrCopy means that an installation was opened at a copy of it: its cell map leads to the original, which would be
-// written to. Readdress turns the copy into an installation of its own.
+// written to. Readdress turns the copy into a separate installation.
 var ErrCopy = fmt.Errorf("%w: it is a copy of the installation that its cell map points to", ErrIdentity)
 
 // original rejects an authority that is not the database that its own map names, however the URL is spelled.
@@ -21,7 +21,7 @@ func (c *Cells[T]) original(ctx context.Context, db Opened[T], head Head, m *Map
 	}
 	a := m.spec.Authority
 	own := m.URL(a)
-	if head.Home == Moved { // it left this database, which its generation named
+	if head.Home == Moved { // it left this database, which is the one named by its generation
 		s := m.spec
 		s.Moved = nil
 		own = s.url(a)

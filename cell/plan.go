@@ -22,8 +22,8 @@ type Plan struct {
 	Generation int    `json:"generation"`
 	Cells      uint64 `json:"cells"`
 	Announced  bool   `json:"announced"`
-	// Starts is the earliest start of the generation: it is announced for as long as the map is valid. Wait is how long
-	// that is from now.
+	// Starts is the earliest start of the generation, which is announced for as long as the map is valid. Wait is the
+	// time until then.
 	Starts time.Time     `json:"starts"`
 	Wait   time.Duration `json:"wait_ns"`
 	// Generations that hold keys after the growth, oldest first.
@@ -61,7 +61,7 @@ type Probes struct {
 // PlanServer is the number of cells on a server or in a directory.
 type PlanServer struct {
 	Server string `json:"server"`
-	// Before and After are how many cells it has, New how many of them take new keys afterwards.
+	// Before and After are the numbers of cells of the installation, New how many of them take new keys afterwards.
 	Before int `json:"before"`
 	After  int `json:"after"`
 	New    int `json:"new"`
@@ -137,8 +137,8 @@ func (m *Map) probes(current int) (p Probes) {
 	return p
 }
 
-// room returns how often the map can grow by a factor, and the resulting number of cells. The limit is that there are
-// no more generations than ranges of puids fit between two starts (T3).
+// room returns how often the map can grow by a factor, and the resulting number of cells. The limit is reached when no
+// further range of puids fits between two starts (T3).
 func (m *Map) room(factor uint64) (times int, cells uint64) {
 	gens := uint64(len(m.gens))
 	cells = m.finest

@@ -73,7 +73,7 @@ func TestPlanGrowth(t *testing.T) {
 	}
 }
 
-// Plan and growth agree on which generation is new and which is resumed.
+// Plan and growth agree on which generation is new and which one is resumed.
 func TestPlanGrowth_GoesOn(t *testing.T) {
 	t.Parallel()
 	m := planned(t)

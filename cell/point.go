@@ -22,8 +22,8 @@ var (
 type Point struct {
 	// Server has the role, the hosts and the ports, without a password.
 	Server string `json:"server"`
-	// Name is that of a restore point in the log of the server. It is "" if the server made none; Refused
-	// has the reason then, and At is the time to recover to.
+	// Name is the name of a restore point in the log of the server. It is "" if the server made none; then Refused has
+	// the reason, and At is the time to recover to.
 	Name    string    `json:"name,omitempty"`
 	At      time.Time `json:"at"` // by the server's clock
 	Refused string    `json:"refused,omitempty"`
@@ -31,15 +31,16 @@ type Point struct {
 
 // Recoverable is a Driver of servers whose databases can be recovered to a moment of a log.
 type Recoverable interface {
-	// Points makes a restore point with a name in the log of each server of the databases at urls. If servers refuse that, it lets a second
-	// pass before and after the time to which they can be recovered instead, so nothing may be written to the databases before it returns.
+	// Points makes a restore point with a name in the log of each server of the databases at urls. For a server that
+	// refuses, it chooses a time to recover to instead and waits a second before and after it, so nothing may be
+	// written to the databases before it returns.
 	Points(ctx context.Context, urls []string, name string) ([]Point, error)
 	// Noted returns what was stored by PutDefinition in the database at a URL, nil if nothing was. It changes nothing there.
 	Noted(ctx context.Context, url, name string) ([]byte, error)
 }
 
-// Points makes a point that each server of the cells can be recovered to. The caller holds up all writes. It returns ErrNoPoint, and
-// makes none, if a cell is not on a server.
+// Points makes a point that each server of the cells can be recovered to. The caller must block all writes. It returns
+// ErrNoPoint, and makes none, if a cell is not on a server.
 func (c *Cells[T]) Points(ctx context.Context, name string) ([]Point, error) {
 	m := c.Map()
 	urls := map[Recoverable][]string{}

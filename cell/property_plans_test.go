@@ -18,7 +18,7 @@ import (
 	"github.com/locus-db/locus/internal/longtest"
 )
 
-// TestP08_GrowthPlans: on random plans of growth every edge of every kind leads to one cell, ranges never overlap, and
+// TestP08_GrowthPlans: on random plans of growth every kind of address leads to one cell, ranges never overlap, and
 // every map either routes like the newest or returns an error. LOCUS_PLANS sets how many plans.
 func TestP08_GrowthPlans(t *testing.T) {
 	t.Parallel()

@@ -27,11 +27,11 @@ func noCell(puid int64) error { return fmt.Errorf("route puid %d: %w", puid, Err
 // slotOf numbers the 2^32 possible ranges from the lowest puids up.
 func slotOf(puid int64) uint64 { return (uint64(puid) ^ 1<<63) >> puidBits }
 
-// invert splits a slot into the cell of the finest generation that it lies in and its distance from that cell's start.
-// A cell's slot is its start, which is also the start of a finest cell, plus its generation; finest cells are wider
-// than there are generations. So the distance is the generation, or the slot is unused. The remainder of slot * finest
-// / 2^32 is how far the slot lies behind the exact start, in units of 1/finest; the start is rounded up, so the
-// distance is the remainder rounded down.
+// invert returns the cell of the finest generation that contains a slot, and the distance of the slot from the start of
+// that cell. A cell's slot is its start, which is also the start of a finest cell, plus its generation; finest cells
+// are wider than there are generations. So the distance is the generation, or the slot is unused. The remainder of slot
+// * finest / 2^32 is how far the slot lies behind the exact start, in units of 1/finest; the start is rounded up, so
+// the distance is the remainder rounded down.
 func (m *Map) invert(slot uint64) (finest, distance uint64) {
 	at := slot * m.finest
 	return at >> 32, at % ring / m.finest

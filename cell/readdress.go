@@ -13,11 +13,11 @@ import (
 	"sync"
 )
 
-// Readdress turns a copy of an installation into an installation of its own when it is opened: its map then leads to
-// the copy and has a new ID. It is idempotent; after an error, repeat the call.
+// Readdress turns a copy of an installation into a separate installation when it is opened: its map then leads to the
+// copy and has a new ID. It is idempotent; after an error, repeat the call.
 type Readdress struct {
-	// URL maps a URL, or a template of URLs, of the original to that of the copy, and reports whether it has an entry for
-	// the URL. A URL of the copy stays as it is.
+	// URL maps a URL, or a template of URLs, of the original to one of the copy, and reports whether it has an entry
+	// for the URL. A URL of the copy stays as it is.
 	URL func(url string) (string, bool)
 	// Agree is called with the old and new URL of every cell before anything is written. If it returns an error, Readdress
 	// changes nothing.
@@ -82,7 +82,7 @@ func (c *Cells[T]) readdress(ctx context.Context, db Opened[T], m *Map) (*Map, e
 		switch {
 		case err != nil:
 			return nil, err
-		case newest.Epoch() > m.Epoch(): // the authority was restored from an older backup than that cell
+		case newest.Epoch() > m.Epoch(): // the authority was restored from an older backup than this cell
 			m = newest
 			continue
 		}
@@ -137,8 +137,8 @@ func (m *Map) readdressed(url func(string) (string, bool)) (*Map, []Readdressed,
 	return next, cells, nil
 }
 
-// survey checks every database of the copy before the first is written to: it must exist, be that cell, and be another
-// database than the original's. It returns the newest map found in them.
+// survey checks every database of the copy before the first is written to: it must exist, be the right cell, and not be
+// the original's database. It returns the newest map found in them.
 func (c *Cells[T]) survey(ctx context.Context, m *Map, cells []Readdressed) (*Map, error) {
 	newest := m
 	var mu sync.Mutex
@@ -163,8 +163,8 @@ func (c *Cells[T]) survey(ctx context.Context, m *Map, cells []Readdressed) (*Ma
 	return newest, err
 }
 
-// rename gives every cell the new map and its ID, the authority first: it keeps the map IDs that the others may still
-// have.
+// rename gives every cell the new map and its ID, the authority first, because it keeps the map IDs that the others may
+// still have.
 func (c *Cells[T]) rename(ctx context.Context, db Opened[T], next *Map, cells []Readdressed) error {
 	text, err := next.MarshalJSON()
 	if err != nil {
@@ -213,7 +213,7 @@ func (c *Cells[T]) rename(ctx context.Context, db Opened[T], next *Map, cells []
 	})
 }
 
-// apart opens each database of a copy on its own connection, several at a time, and calls do with it.
+// apart opens each database of a copy on a separate connection, several at a time, and calls do with it.
 func (c *Cells[T]) apart(ctx context.Context, cells []Readdressed, do func(context.Context, Readdressed, Opened[T]) error) error {
 	at := map[ID]Readdressed{}
 	ids := make([]ID, 0, len(cells))

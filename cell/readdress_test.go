@@ -13,7 +13,7 @@ import (
 	"github.com/locus-db/locus/internal/conformance/celltest"
 )
 
-// here and there are the places of an installation and its copy.
+// here and there are the locations of an installation and its copy.
 const here, there = "mem://here/locus", "mem://there/locus"
 
 func at(place string, i int) string { return fmt.Sprintf("%s_g0_%d", place, i) }
@@ -82,7 +82,7 @@ func states(t *testing.T, memory *celltest.Memory, place string) (all string) {
 	return all
 }
 
-// A copy neither serves nor repairs by a map that leads to the original, whether that is reachable or not.
+// A copy whose map leads to the original neither serves nor repairs, whether the original can be reached or not.
 func TestP08_ACopyIsToldFromTheOriginal(t *testing.T) {
 	t.Parallel()
 	for _, down := range []bool{false, true} {
@@ -142,8 +142,8 @@ func (a alias) Dial(ctx context.Context, url string, create bool) (cell.Opened[c
 	return a.Driver.Dial(ctx, url, create)
 }
 
-// A copy gets a map of its own with a new ID and continues from its content; the original is unchanged. Readdressing
-// may be interrupted at any point and repeated.
+// A copy gets its own map with a new ID and continues from its content; the original is unchanged. Readdressing may be
+// interrupted at any point and repeated.
 func TestP08_ACopyIsReaddressed(t *testing.T) {
 	t.Parallel()
 	for n := int64(1); ; n++ {
@@ -231,7 +231,7 @@ func TestReaddress_Refuses(t *testing.T) {
 	}
 }
 
-// NEW may be OLD under another name: then there is no copy, and nothing is written.
+// NEW may be OLD under another name. Then there is no copy, and nothing is written.
 func TestReaddress_RefusesTheOriginal(t *testing.T) {
 	t.Parallel()
 	memory, _ := copied(t)

@@ -29,7 +29,7 @@ func (c *Cells[T]) hear(epoch uint64) {
 }
 
 // Stale reports whether a cell that was read or written has a newer map than the process, so that a Refresh is due. The
-// authority has the newest map, and each cell has at least every map by which keys went to newer cells instead of to it.
+// authority has the newest map. Each cell has at least every map that sends its keys to newer cells.
 func (c *Cells[T]) Stale() bool { return c.knownEpoch.Load() > c.Map().Epoch() }
 
 // Refresh reads the newest cell map from the authority, or, while it is unavailable, from the copies in the open cells.
@@ -84,7 +84,8 @@ func (c *Cells[T]) refreshFrom(ctx context.Context, id ID) error {
 		if now == from {
 			return fmt.Errorf("%w: cell %v has left its database", ErrUnavailable, id)
 		}
-		h.move(now) // another goroutine is advancing to the map that says so, and has not closed this database yet
+		// another goroutine is advancing to the map with the new place, and has not closed this database yet
+		h.move(now)
 	}
 }
 
@@ -92,7 +93,7 @@ func (c *Cells[T]) refreshFrom(ctx context.Context, id ID) error {
 func (c *Cells[T]) refreshFromCopies(ctx context.Context, m *Map) bool {
 	_ = each(ctx, c.opened(), func(ctx context.Context, id ID) error {
 		if id != m.spec.Authority {
-			_ = c.refreshFrom(ctx, id) // another cell may know more
+			_ = c.refreshFrom(ctx, id) // another cell may have a newer one
 		}
 		return nil
 	})
@@ -136,7 +137,7 @@ func (c *Cells[T]) advance(m *Map) {
 	}
 }
 
-// refreshOnce lets one goroutine at a time do something; one success serves all callers that asked before it began.
+// refreshOnce lets one goroutine at a time run a function; one success serves all callers that asked before it began.
 type refreshOnce struct {
 	held  chan struct{}
 	began atomic.Uint64

@@ -10,8 +10,8 @@ import (
 	"github.com/locus-db/locus/internal/conformance/celltest"
 )
 
-// A process advances to the map that says that its authority has moved, and has not closed the former database yet. A
-// refresh that still reads it there is no failure, because the map names the new database.
+// A process advances to the map with the new place of its authority, and has not closed the former database yet. A
+// refresh that still reads the former database is not a failure, because the map names the new one.
 func TestRefresh_WhileThisProcessMovesTheAuthority(t *testing.T) {
 	t.Parallel()
 	memory := &celltest.Memory{}

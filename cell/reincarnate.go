@@ -58,8 +58,8 @@ func (c *Cells[T]) accept(ctx context.Context) error {
 	return c.opts.Ledger.Accept(pulses)
 }
 
-// newestMap gives the authority the newest copy of the map that any cell has, which it lacks if its backup is older
-// than those of the others. Cells that only a newer map lists are read too.
+// newestMap gives the authority the newest copy of the map that any cell has. The authority lacks it if its backup is
+// older than the others. Cells that only a newer map lists are read too.
 func (c *Cells[T]) newestMap(ctx context.Context) error {
 	for {
 		m := c.Map()

@@ -66,7 +66,7 @@ type Range struct {
 	Hi int64 `json:"hi,string"`
 }
 
-// Window is the segment of the ring, and the range of times, in which an ID is minted to live beside a key
+// Window is the segment of the ring, and the range of times, in which an ID is minted to live close to a key
 // (locality.Segment).
 type Window struct {
 	Lo uint64 `json:"segment_lo"`
@@ -92,7 +92,7 @@ type KeyRoute struct {
 	// Probes are in the order of execution. A Router only lists them; the process that makes them records the results
 	// with Saw.
 	Probes []Probe `json:"probes"`
-	// Mint is where an ID is minted to live beside the key, Window the same for readers.
+	// Mint is where an ID is minted to live close to the key, Window the same for readers.
 	Mint   locality.Segment `json:"-"`
 	Window Window           `json:"mint"`
 	// Cost is the maximum number of directories to read, Asked the number read, Saved the number that filters made
@@ -123,8 +123,8 @@ func (r *KeyRoute) Saw(gen int, state KeyState, answer Answer) {
 	}
 }
 
-// Slot is one of the ranges of puids that begin at one start on the ring: each generation has its own, one behind the
-// other.
+// Slot is one of the ranges of puids that begin at one start on the ring: each generation has its own range, one after
+// the other.
 type Slot struct {
 	Gen int `json:"generation"`
 	// Cell is nil if no cell of the generation starts there: then the range is unused.

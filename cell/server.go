@@ -13,7 +13,7 @@ type Server struct {
 	Version string `json:"version,omitempty"`
 	// Profile is that of a managed platform, "" for any other server.
 	Profile string `json:"profile,omitempty"`
-	// Pooled reports whether there is a pooler in front of the server, PoolerNamed whether the URL says so.
+	// Pooled reports whether there is a pooler in front of the server, PoolerNamed whether the URL names it as one.
 	Pooled      bool `json:"pooled"`
 	PoolerNamed bool `json:"pooler_named"`
 	// Budget is how many connections this process may have, Own how many it has. Of the server's Connections, Used are open by all processes.
@@ -60,7 +60,7 @@ func (c *Cells[T]) Servers(ctx context.Context) []Server {
 		url := c.url(m, id)
 		driver, err := c.driver(url)
 		if err != nil {
-			continue // the status of the cell says so
+			continue // reported by the status of the cell
 		}
 		if s, ok := driver.(Surveyor); ok {
 			if urls[s] == nil {

@@ -25,7 +25,7 @@ type simCall struct {
 	effect [simKeys]int64
 }
 
-// simHistory is what clients have seen, by key.
+// simHistory is the results that clients have seen, by key.
 type simHistory struct {
 	clock int64
 	calls [simKeys][]porcupine.Operation
@@ -196,8 +196,8 @@ func (c *simClient) findAndPut(key int) error {
 	}
 }
 
-// putLiterally searches from the newest generation that it knows down, and puts the key there if no generation has it.
-// It refreshes its map now and then.
+// putLiterally searches from the newest generation that it knows downwards, and puts the key into it if no generation
+// has the key. It refreshes its map now and then.
 func (c *simClient) putLiterally(key int) error {
 	c.begin(simPut, key)
 	if c.w.rng.IntN(3) == 0 {

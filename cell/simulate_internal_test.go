@@ -12,10 +12,10 @@ import (
 )
 
 // A simulator of an installation: servers with maps of random age, clients that put and look up by the Directory of
-// their server, an operator that adds generations and compacts old ones. All are coroutines that stop where a request
-// leaves and where its reply arrives; a seed decides which one continues, and what fails: replies are lost, cells are
-// down, servers and operators are killed, replicas that missed a seal are promoted. Only one coroutine runs at a time,
-// so a seed can be replayed.
+// their server, an operator that adds generations and compacts old ones. All are coroutines that stop when they send a
+// request and when they receive the reply; a seed decides which one continues, and what fails: replies are lost, cells
+// are down, servers and operators are killed, replicas that missed a seal are promoted. Only one coroutine runs at a
+// time, so a seed can be replayed.
 
 const (
 	simGens = 4
@@ -50,7 +50,7 @@ type simCell struct {
 	head Head
 	rows [simKeys]int64
 	next int64
-	// filter says for each key whether it may be there, if there is a filter.
+	// filter states for each key whether the cell may have it, if there is a filter.
 	filter   [simKeys]bool
 	filtered bool
 	posts    [simKeys]uint64
@@ -145,7 +145,7 @@ func (s *simServer) Cell(c ID) (Database[simTx], error) { return simDB{s.w.runni
 func (s *simServer) DefinitelyAbsent(c ID, k Key) bool {
 	cell := s.w.cell(c)
 	if !cell.filtered || cell.filter[k.Digest[0]] || s.w.rng.IntN(4) == 0 {
-		return false // none, or not loaded, or a false positive
+		return false // no filter, not loaded, or a false positive
 	}
 	s.w.counts[sawFilter]++
 	return true

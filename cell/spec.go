@@ -38,8 +38,8 @@ type Spec struct {
 	//
 	// The zero value promises that no generation will ever be added, so that IDs of any date may be routed: right for
 	// one machine, whose only process never has to learn of growth. Append rejects every generation after it. Leaving
-	// the date out is the only way to say so: a date in the far future would not be such a promise, and Append would
-	// have to accept it.
+	// the date out is the only way to give this promise: with a date in the far future, Append would have to accept a
+	// generation after it.
 	Until time.Time
 	// Authority is the cell that stores the newest version.
 	Authority ID
@@ -47,7 +47,7 @@ type Spec struct {
 	Salt [16]byte
 	// MinFormat is the oldest format of a cell that takes writes. Defaults to 1.
 	MinFormat int
-	// Moved is the home of each cell that has left the one its generation gave it.
+	// Moved is the location of each cell that has left the one its generation gave it.
 	Moved map[ID]Home
 	// Rand is the source of ID and Salt if ID is empty. Defaults to crypto/rand.
 	Rand io.Reader

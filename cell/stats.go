@@ -12,7 +12,7 @@ type Stats struct {
 	Head Head `json:"head"`
 	// Filter reports whether the cell has a filter of its keys; only sealed ones do.
 	Filter bool `json:"filter"`
-	// PUIDs is how many puids the cell has allocated, PUIDRoom how many it has in all.
+	// PUIDs is how many puids the cell has allocated, PUIDRoom the size of its range.
 	PUIDs    uint64 `json:"puids"`
 	PUIDRoom uint64 `json:"puid_room"`
 	// Bytes is the size of the cell on its disk, logs included.

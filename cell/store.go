@@ -13,7 +13,7 @@ import (
 // new generation of cells.
 var ErrNoRoom = problem.Class(problem.ErrUnavailable, "cell: the cell's range of puids is used up: add a generation of cells")
 
-// ErrDiskFull is the ErrNoRoom of a disk: more cells elsewhere do not help what is on it.
+// ErrDiskFull is the ErrNoRoom of a disk: adding cells elsewhere does not free it.
 var ErrDiskFull = problem.Class(ErrNoRoom, "the disk is full")
 
 // Nothing is returned for a key without a puid. It is never a puid: a range begins after its base.
@@ -26,9 +26,9 @@ type Store interface {
 	// Head returns the head of the cell. In an Update it stays valid until the transaction ends: the cell is not
 	// sealed, retired or moved in between.
 	Head(ctx context.Context) (Head, error)
-	// Require has check judge the head before anything that the transaction reads is returned and before it commits. A
-	// store that reads the head together with the next rows calls check then: its error is that of the method that reads
-	// them, or of the commit. After an error of check the transaction must be rolled back.
+	// Require has check examine the head before anything that the transaction reads is returned and before it commits.
+	// A store that reads the head together with the next rows calls check then, so the method that reads the rows, or
+	// the commit, returns the error. After an error of check the transaction must be rolled back.
 	Require(ctx context.Context, check func(Head) error) error
 	// SetHead writes the head. It may be called in an Exclusive only. The error is ErrIdentity if the database has
 	// become another cell (Identity.Takes) since it was identified by the caller's handle.
@@ -41,7 +41,7 @@ type Store interface {
 	// when the range of puids is used up; the transaction must then be rolled back. Puids rise in the order of
 	// allocation; gaps are normal. Whether the cell may take keys at all is for the caller to check: Head.
 	Allocate(ctx context.Context, keys []Key) ([]Allocation, error)
-	// Copy inserts rows of older cells; a key that has a row here keeps it.
+	// Copy inserts rows of older cells; a key that already has a row keeps it.
 	Copy(ctx context.Context, rows []Row) error
 	// Scan returns up to limit rows ordered by ring position, then by digest, those after the given key only; nil
 	// starts at the first row.
@@ -52,7 +52,8 @@ type Store interface {
 	// restored from a copy and cannot know which ones the original has allocated since.
 	Skip(ctx context.Context, n uint64) error
 
-	// CellMap returns the newest version of the cell map that this cell has: its epoch and its text. Epoch 0 is none.
+	// CellMap returns the newest version of the cell map that this cell has: its epoch and its text. Epoch 0 means that
+	// it has none.
 	CellMap(ctx context.Context) (epoch uint64, text []byte, err error)
 	// CellMaps returns all versions that the cell has kept, the oldest first.
 	CellMaps(ctx context.Context) ([][]byte, error)
@@ -65,10 +66,9 @@ type Store interface {
 	Witnesses(ctx context.Context) (map[ID]Pulse, error)
 	// Attest stores pulses of other cells, except where a higher one is known.
 	Attest(ctx context.Context, pulses map[ID]Pulse) error
-	// Mark writes a text that Driver.Marked reads: if the text just marked here is read at a URL, the URL leads to this
-	// database.
+	// Mark writes a text that Driver.Marked reads. If that returns the text for a URL, the URL leads to this database.
 	Mark(ctx context.Context, text string) error
-	// Rename makes the cell one of the map with this ID. It may be called in an Exclusive only.
+	// Rename makes the cell part of the map with this ID. It may be called in an Exclusive only.
 	Rename(ctx context.Context, mapID string) error
 
 	// Filter returns the stored filter of the cell's keys, nil if it has none.

@@ -143,7 +143,7 @@ func work(t *testing.T, c *process, all *acked, r *rand.Rand) {
 	keys, before := make([]cell.Key, 1+r.IntN(8)), make([]int64, 8)
 	frontier := all.count()
 	for i := range keys {
-		// Old keys, and new ones that others are about to put too.
+		// Old keys, and new ones that other callers are about to put too.
 		n := r.IntN(frontier + 1)
 		if r.IntN(3) > 0 {
 			n = frontier + r.IntN(12)

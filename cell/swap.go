@@ -64,7 +64,7 @@ func (c *Cells[T]) swap(ctx context.Context, old, next *Map) error {
 	return nil
 }
 
-// spread writes copies of a map into the other cells, as far as they can be reached. If the map says more than a later
+// spread writes copies of a map into the other cells, as far as they can be reached. If the map changes more than the
 // date, it also records the epoch in their heads; otherwise only open cells get a copy.
 func (c *Cells[T]) spread(ctx context.Context, old, next *Map, text []byte) {
 	ids, news := next.Cells(), !onlyLater(old, next)

@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// watch holds the pulses of cells that a process has seen, and those that it has yet to attest.
+// watch holds the pulses of cells that a process has seen, and the pulses that it has yet to attest.
 type watch struct {
 	mu sync.Mutex
 	// seen is the highest pulse of each cell that this process or a witness saw.
@@ -60,7 +60,7 @@ func (c *Cells[T]) examine(ctx context.Context, id ID, at string, db Opened[T]) 
 		return err
 	}
 	if head.Home == Moved {
-		return nil // the cell is elsewhere, and so is its pulse
+		return nil // the cell is at another database, and so is its pulse
 	}
 	seen, known := c.seen(id) // must be read before db.Pulse, because it may rise
 	p, err := db.Pulse(ctx)
@@ -93,7 +93,7 @@ func (c *Cells[T]) note(id ID, p Pulse) error {
 	return c.opts.Ledger.Note(id, p)
 }
 
-// seen returns the highest pulse at which a cell was seen, and whether the ledger, if there is one, has a note of it.
+// seen returns the highest pulse seen of a cell, and whether the ledger, if there is one, has noted it.
 func (c *Cells[T]) seen(id ID) (p Pulse, known bool) {
 	p = c.watch.highest(id)
 	if c.opts.Ledger == nil {
@@ -106,7 +106,7 @@ func (c *Cells[T]) seen(id ID) (p Pulse, known bool) {
 	return p, known
 }
 
-// overtaken returns ErrWentBack if the map of the authority is older than one that a cell has seen.
+// overtaken returns ErrWentBack if the map of the authority is older than one that a cell has.
 func (c *Cells[T]) overtaken(ctx context.Context, id ID, newest uint64) error {
 	authority := c.Map().spec.Authority
 	if err := c.refreshFrom(ctx, authority); err != nil {
@@ -157,8 +157,8 @@ func (c *Cells[T]) wrote(id ID, db Opened[T]) {
 	}
 }
 
-// Verify compares all open cells with the pulses that were seen of them, including those seen by cells opened later.
-// The error is ErrWentBack.
+// Verify compares all open cells with the pulses that others saw of them, including cells opened later. The error is
+// ErrWentBack.
 func (c *Cells[T]) Verify(ctx context.Context) error {
 	return each(ctx, c.opened(), func(ctx context.Context, id ID) error {
 		_, err := c.look(ctx, id)
@@ -169,7 +169,7 @@ func (c *Cells[T]) Verify(ctx context.Context) error {
 	})
 }
 
-// listen opens the reachable holders, so that cells are examined against what others saw of them, and verifies the
+// listen opens the reachable holders, so that cells can be compared with what others saw of them, and verifies the
 // authority, which was opened before them.
 func (c *Cells[T]) listen(ctx context.Context) error {
 	if c.opts.Beat == 0 {

@@ -12,8 +12,8 @@ import (
 	"github.com/locus-db/locus/internal/conformance/celltest"
 )
 
-// A cell that goes back under a process is dropped and rejected; the others continue, and the process can close, even
-// during a beat.
+// A cell that goes back while a process runs is closed and rejected; the others continue, and the process can close,
+// even during a beat.
 func TestP01_ACellThatGoesBackIsLetGoOf(t *testing.T) {
 	t.Parallel()
 	for _, closing := range []bool{false, true} {

@@ -38,7 +38,7 @@ func (w *worker[T]) activate(ctx context.Context, r protocol.Request, g Growth) 
 	}
 }
 
-// change tries to change the map, and replies with the newest one, whether this or another process changed it.
+// change tries to change the map, and replies with the newest map, whichever process changed it.
 func (w *worker[T]) change(ctx context.Context, do func(m *Map) error) (protocol.Reply, error) {
 	err := do(w.cells.Map())
 	if errors.Is(err, ErrConflict) || errors.Is(err, ErrCommitUnknown) {
@@ -67,9 +67,9 @@ func (w *worker[T]) create(ctx context.Context, gen int, g Growth) error {
 	return err
 }
 
-// ready checks that the cells of a generation belong to the map, and records the map in them. Until then another
-// growth, which came too late to announce its own generation, may have taken them; after that it cannot. For an
-// unavailable cell the process that opens it first does this (tellFirst).
+// ready checks that the cells of a generation belong to the map, and records the map in them. Until then another growth
+// that failed to announce its own generation may have taken the cells; after that it cannot. For an unavailable cell
+// the process that opens it first does this (tellFirst).
 func (w *worker[T]) ready(ctx context.Context, m *Map, gen int) error {
 	text, err := m.MarshalJSON()
 	if err != nil {

@@ -113,7 +113,7 @@ func TestP09_ADamagedRowIsNamed(t *testing.T) {
 			if e, err := svc.Entities().Get(t.Context(), written["whole"].Entity); err != nil || len(e.Members) != 1 {
 				t.Errorf("a whole entity: %+v, %v", e, err)
 			}
-			// A record that must be compared with the damaged one waits; any other is resolved at once.
+			// A record that must be compared with the damaged one waits; all others are resolved at once.
 			if r := put(t, svc, "b", "meets", "record house", "415-555-2300"); !r.Pending {
 				t.Errorf("a record that has to be compared with a damaged one: %+v", r)
 			}
@@ -152,7 +152,8 @@ func TestP09_AMemberOfADamagedAnchorIsListed(t *testing.T) {
 	}
 }
 
-// listsTheOthers reads all records in pages: each row except the damaged one occurs once, and that one is named.
+// listsTheOthers reads all records in pages: each row except the damaged one occurs once, and the error names the
+// damaged one.
 func listsTheOthers(t *testing.T, svc *locus.DB, home cell.ID, damaged entity.PUID) {
 	t.Helper()
 	if _, _, err := svc.Records().List(t.Context(), records.Query{}); !errors.Is(err, cell.ErrDamaged) {

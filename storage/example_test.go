@@ -12,7 +12,7 @@ import (
 	_ "github.com/locus-db/locus/storage/sqlite"
 )
 
-// An installation of four cells in a directory. Every cell is read in a transaction of its own.
+// An installation of four cells in a directory. Each cell is read in its own transaction.
 func ExampleOpen() {
 	dir, err := os.MkdirTemp("", "locus")
 	if err != nil {

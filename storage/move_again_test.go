@@ -163,7 +163,7 @@ func movedToItself(t *testing.T, cells *storage.Cells, r *resolve.Resolver, id c
 	putPlaces(t, r, 100, 150)
 }
 
-// A cell returns to a database that it left only if the caller allows the old data there to be deleted; then it is
+// A cell returns to a database that it left only if the caller allows deleting the old data there. Its content is then
 // unchanged, in both directions.
 func TestP06_MoveBack(t *testing.T) {
 	t.Parallel()
@@ -219,7 +219,7 @@ func TestP06_MoveBack(t *testing.T) {
 	}
 }
 
-// A database that serves is not emptied, nor is one that another move or program has written to.
+// A database in use is not emptied, nor is one that another move or program has written to.
 func TestP06_MoveOntoOtherRows(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

@@ -64,7 +64,7 @@ type process struct {
 	goOn    chan struct{}
 }
 
-// step blocks before a write transaction if the process is to stop there.
+// step blocks before a write transaction if the process is stopped there.
 func (p *process) step() {
 	p.mu.Lock()
 	if p.left--; p.left == -1 {
@@ -84,7 +84,7 @@ func (p *process) stopAfter(transactions int) {
 	p.left, p.stopped, p.goOn = transactions, make(chan struct{}), make(chan struct{})
 }
 
-// stepOn lets the process run the transaction before which it is stopped, and stops it before the next one.
+// stepOn runs the transaction before which the process is stopped, and stops the process before the next one.
 func (p *process) stepOn() (stopped <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -153,7 +153,7 @@ func (a acks) put(ctx context.Context, p *process, from, to int) error {
 	return failed
 }
 
-// check verifies, as a process that has just started, that every acknowledged record exists once.
+// check verifies, like a process that has just started, that every acknowledged record exists once.
 func (a acks) check(t *testing.T, dir string) {
 	t.Helper()
 	p := begin(t, dir, impatient)
@@ -188,9 +188,9 @@ func template(t *testing.T, records int) (string, acks) {
 	return dir, a
 }
 
-// A process that moves a cell is stopped before each of its transactions in turn, or for good. Another one takes
-// over the move, to the same database or to another one, and writes before and after; then the first one continues.
-// Everything that either acknowledged exists once, and the counts are right.
+// A process that moves a cell is stopped before each of its transactions in turn, or for good. Another one takes over
+// the move, to the same database or to another one, and writes before and after; then the first one continues.
+// Everything that either process acknowledged exists once, and the counts are right.
 func TestP09_TwoMovesInterleaved(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -208,7 +208,7 @@ func TestP09_TwoMovesInterleaved(t *testing.T) {
 			t.Parallel()
 			base, was := template(t, 12)
 			stride := longtest.Stride(8)
-			steps := 2 * i % stride // a sample contains a step of every kind in one of the cases
+			steps := 2 * i % stride // over all cases the sample contains a step of every kind
 			for stops := true; stops; steps += stride {
 				dir := t.TempDir()
 				if err := os.CopyFS(dir, os.DirFS(base)); err != nil {
@@ -232,7 +232,7 @@ func interleave(t *testing.T, dir string, was acks, steps int, id cell.ID, to, s
 		a[n] = puid
 	}
 	one, two := begin(t, dir, impatient), begin(t, dir, impatient)
-	if err := two.cells.OpenAll(t.Context()); err != nil { // it knows the old location of the cell
+	if err := two.cells.OpenAll(t.Context()); err != nil { // this process has the old location of the cell
 		t.Fatal(err)
 	}
 	one.stopAfter(steps)
@@ -280,8 +280,8 @@ func interleave(t *testing.T, dir string, was acks, steps int, id cell.ID, to, s
 
 // A process that moves a cell is stopped before each of its transactions in turn, and runs that transaction after
 // another process has filled the same target with newer rows, just before the cell serves there: nothing is
-// overwritten. The first process does not learn that it was replaced: no heartbeat is due, and the clock of the
-// other one is ahead.
+// overwritten. The first process cannot notice that it was replaced, because no heartbeat is due and the clock of the
+// other process is ahead.
 func TestP09_AMoverThatWasReplacedWritesNothing(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

@@ -35,14 +35,14 @@ type Options struct {
 	// UnsafeDurability accepts servers that may lose acknowledged writes, and unverified connections to other
 	// hosts.
 	UnsafeDurability bool
-	// Standby accepts hot standbys, also ones that lag, and with several hosts in a URL those that take no writes. It is
-	// for a process that only reads.
+	// Standby accepts hot standbys, even if they lag, and with several hosts in a URL also hosts that take no writes.
+	// It is for a process that only reads.
 	Standby bool
 	// Restored accepts cells that were restored from backups or promoted; for locus cell restored.
 	Restored bool
 	// Readdress turns a copy into an installation of its own; see cell.Readdress.
 	Readdress *cell.Readdress
-	// OnEvent receives what the installation does on its own; see cell.CellsOptions.
+	// OnEvent receives events of the installation; see cell.CellsOptions.
 	OnEvent func(cell.Event)
 }
 

@@ -17,10 +17,10 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// away remembers the documents of a sharded cluster that could not be read because their shard is down. A mongos
-// fails a query for many documents if one shard is unavailable, and only after a while. So queries of writers get
-// a short timeout; if one fails, its documents are read one by one, and those that cannot be read are remembered.
-// From then on no caller waits for them: they are retried in the background while writers ask for them.
+// away remembers the documents of a sharded cluster that could not be read because their shard is down. A mongos fails
+// a query for many documents if one shard is unavailable, and only after a while. So queries of writers get a short
+// timeout; if one fails, its documents are read one by one, and those that cannot be read are remembered. From then on
+// no caller waits for them: they are retried in the background as long as writers request them.
 type away struct {
 	mu     sync.Mutex
 	docs   map[document]bool
@@ -72,8 +72,8 @@ func findApart[D any](ctx context.Context, d *Database, c *mongo.Collection, ids
 	return nil, nil
 }
 
-// guard runs do, which reads or writes one document, unless that document is known to be away. It remembers the
-// document if do fails because the shard is down.
+// guard runs do, which reads or writes one document, unless that document is known to be away. It marks the document as
+// away if do fails because the shard is down.
 func (d *Database) guard(ctx context.Context, c *mongo.Collection, id string, do func(context.Context) error) error {
 	if d.server.Topology != Sharded {
 		return do(ctx)
@@ -111,7 +111,7 @@ func (d *Database) lost(ctx context.Context, c *mongo.Collection, ids []string) 
 	return lost
 }
 
-// atOnce is how many documents are retried concurrently: fewer than there are connections.
+// atOnce is how many documents are retried concurrently: fewer than the number of connections.
 const atOnce = 64
 
 // look reports which documents can be read; a missing document counts as readable. If the first atOnce all fail, it

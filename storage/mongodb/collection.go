@@ -16,8 +16,8 @@ import (
 var (
 	// inAtOnce is the number of documents per query.
 	inAtOnce = 1000
-	// bulk is the number of documents per bulk write, in _id order: each bulk waits once for the journals of a
-	// majority.
+	// bulk is the number of documents per bulk write, in _id order: each bulk waits once until a majority has journaled
+	// it.
 	bulk = 500
 )
 

@@ -117,8 +117,8 @@ func (c counters) numbers(ctx context.Context, metrics []counter.Metric) (number
 	return numbers, append(away, more...), err
 }
 
-// number assigns numbers to the metrics that have none. If another process assigns one first, that one is used and
-// ours stays unused.
+// number assigns numbers to the metrics that have none. If another process assigns one first, that number is used, and
+// the one of this process stays unused.
 func (c counters) number(ctx context.Context, metrics []counter.Metric, numbers map[counter.Metric]counter.ID) error {
 	var absent []counter.Metric
 	for _, m := range metrics {

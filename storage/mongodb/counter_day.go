@@ -13,7 +13,7 @@ import (
 //
 //	{ _id: "805129/0000000001",                    // the day since 1970 + 2^23, and the metric's number
 //	  metric: NumberLong(1), day: ISODate("2026-11-20T00:00:00Z"),
-//	  v: NumberLong(3), by: NumberLong("…"),       // counts writes that compare it; a mark of who made the last
+//	  v: NumberLong(3), by: NumberLong("…"),       // number of compared writes; a mark of the last writer
 //	  n: NumberLong(5468426), open: 1,             // the day
 //	  h: { "00": NumberLong(227850), … },          // its hours
 //	  q: { "00": …, "95": … },                     // its quarters of an hour
@@ -30,10 +30,10 @@ type day struct {
 	key    counter.BucketKey
 	loaded bool  // it was read
 	there  bool  // in the database
-	whole  bool  // all of it was read, so buckets and closed are complete
+	whole  bool  // the whole document was read, so buckets and closed are complete
 	v      int64 // as read
 	n      int64 // as read
-	by     int64 // the mark that a write leaves beside its version
+	by     int64 // the mark that a write stores with its version
 	open   bool  // as read: there is a bucket of Days
 
 	buckets [4]map[int][]int64    // by table, by position in the day
@@ -139,7 +139,7 @@ func (d *day) add(t counter.Tally) {
 	values[counter.DayQuarter(t.Minute.Quarter())] += t.N
 }
 
-// again adds what the transaction has already counted and prepared to buckets that were just read.
+// again repeats on newly read buckets the additions that the transaction has already made.
 func (d *day) again() {
 	for _, t := range d.tallies {
 		d.add(t)

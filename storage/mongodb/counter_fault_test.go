@@ -66,8 +66,8 @@ type fault struct {
 	kind       mongotest.Kind
 	counted    int64
 	knownEpoch error
-	// retried says that on a replica set the driver retries the write and the server recognises it: nothing is lost
-	// then.
+	// retried means that on a replica set the driver retries the write and the server recognises it, so nothing is
+	// lost.
 	retried bool
 }
 
@@ -79,7 +79,7 @@ var faults = []fault{
 	{"another one was first", mongotest.DuplicateKey, 1, nil, false},
 }
 
-// here returns the fault as it appears on the server of the tests.
+// here returns the fault as the server of the tests shows it.
 func (f fault) here(t *testing.T) fault {
 	t.Helper()
 	if f.retried && mongotest.On(t).Durable {
@@ -89,7 +89,7 @@ func (f fault) here(t *testing.T) fault {
 }
 
 // TestCounters_FaultsOfAHit makes a write of a day fail, both the first one, which inserts it, and a later one: a
-// caller is never told that a hit is counted if it is not, or the reverse.
+// caller never gets success for a hit that is not counted, or an error for one that is.
 func TestCounters_FaultsOfAHit(t *testing.T) {
 	t.Parallel()
 	for _, fault := range faults {
@@ -122,8 +122,8 @@ func TestCounters_FaultsOfAHit(t *testing.T) {
 	}
 }
 
-// TestCounters_FaultsOfABatch makes each write of a batch with a key fail, and sends the batch again: it counts
-// once, whatever happened the first time.
+// TestCounters_FaultsOfABatch makes each write of a batch with a key fail, and sends the batch again: it counts once,
+// whatever the first attempt did.
 func TestCounters_FaultsOfABatch(t *testing.T) {
 	t.Parallel()
 	for _, fault := range faults {

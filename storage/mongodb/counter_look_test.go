@@ -13,8 +13,8 @@ import (
 	"github.com/locus-db/locus/internal/perdocument"
 )
 
-// TestCounters_ABulkThatIsWrittenInPart: another process writes to some days of a bulk between its reads and
-// writes, once or several times. For each day the outcome is either known or reported as unknown.
+// TestCounters_ABulkThatIsWrittenInPart lets another process write to some days of a bulk between its reads and writes,
+// once or several times. For each day the outcome is either known or reported as unknown.
 func TestCounters_ABulkThatIsWrittenInPart(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

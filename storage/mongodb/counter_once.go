@@ -39,8 +39,8 @@ func (e *entry) dedup() counter.DedupRecord {
 	return r
 }
 
-// DayBatches reads what days remember. It also notes the other batches in them, which the days can forget once
-// their summaries exist.
+// DayBatches reads the batches stored in days. It also notes the other batches in these days, which can be removed from
+// them once their summaries exist.
 func (t *counterTx) DayBatches(ctx context.Context, of []perdocument.DayBatch) ([]counter.DedupRecord, error) {
 	keys := make([]counter.BucketKey, len(of))
 	for i := range of {

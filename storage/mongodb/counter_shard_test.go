@@ -39,7 +39,7 @@ func metricsOf(prefix string, n int) (metrics []counter.Metric) {
 // completely.
 func TestP02_AShardThatIsDown(t *testing.T) {
 	t.Parallel()
-	proxy, d := sharded(t, 50*time.Second) // the timeout for a shard is a tenth of it
+	proxy, d := sharded(t, 50*time.Second) // the timeout for a shard is a tenth of this
 	r, ctx := recorder(t, d), context.Background()
 	healthy, ill := metricsOf("healthy ", 6), metricsOf("ill ", 3)
 	all := slices.Concat(healthy, ill)
@@ -100,8 +100,8 @@ func TestP02_AShardThatIsDown(t *testing.T) {
 	}
 }
 
-// TestP02_AShardWithDedupRecordsIsDown takes away documents that all batches need, or one batch, or one metric:
-// hits that do not need them are counted, the rest is refused and counts once when they are back.
+// TestP02_AShardWithDedupRecordsIsDown takes down documents that all batches need, or one batch, or one metric. Hits
+// that do not need them are counted; the others are refused, and count once when the documents are back.
 func TestP02_AShardWithDedupRecordsIsDown(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -156,7 +156,7 @@ func TestP02_AShardWithDedupRecordsIsDown(t *testing.T) {
 				}
 			}
 			up()
-			r = recorder(t, documents(t, proxy.URI())) // does not know yet that documents were away
+			r = recorder(t, documents(t, proxy.URI())) // has not noticed yet that documents were away
 			for m, want := range counted {
 				if n := total(t, r, m); n != want {
 					t.Errorf("%s: %d, want %d", m, n, want)

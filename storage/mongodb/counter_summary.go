@@ -99,7 +99,7 @@ func (t *counterTx) loadSummaries(ctx context.Context, names []string) error {
 		delete(t.summaries, name)
 	}
 	lost = slices.DeleteFunc(lost, func(name string) bool { return !slices.Contains(names, name) })
-	if len(lost) == 0 { // the days keep what was seen in them
+	if len(lost) == 0 { // days keep the batches that were found in them
 		return t.loadSummaries(ctx, names)
 	}
 	return unreadBatches(lost)

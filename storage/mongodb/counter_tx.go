@@ -68,8 +68,8 @@ func (c counters) view(ctx context.Context, fn func(perdocument.Store) error) er
 	return fn(t)
 }
 
-// attempts is how often an update is retried because of concurrent writes. In each attempt at least one of the
-// writers succeeds.
+// attempts is how often an update is retried because of concurrent writes. In each round of attempts at least one of
+// the writers succeeds.
 const attempts = 1000
 
 func (c counters) update(ctx context.Context, fn func(perdocument.Store) error) error {

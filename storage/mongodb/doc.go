@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package mongodb stores in MongoDB what single-document writes suffice for: counters, groups of rollups, and a
-// mirror of the entities. Cells remain SQL databases.
+// Package mongodb stores in MongoDB the data for which single-document writes suffice: counters, groups of rollups, and
+// a mirror of the entities. Cells remain SQL databases.
 //
 //	Open ── Database ─┬─ Metrics   perdocument.Store  metric_name, metric, counter_day, counter_batch
 //	                  ├─ Groups    documents.Store    rollup_group
@@ -43,6 +43,6 @@
 //
 // The collection locus records the identity of the database (Identity) and the installation it belongs to (Claim).
 //
-// Source: "MongoDB Schema Design at Scale", which describes this hierarchical document. There it is upserted and
-// may count twice what is sent twice.
+// Source: "MongoDB Schema Design at Scale", which describes this hierarchical document. There it is upserted, and a
+// write that is sent twice may count twice.
 package mongodb

@@ -153,7 +153,7 @@ func (d *Database) settle(ctx context.Context, name, value string) (string, erro
 			continue
 		}
 		if !mongo.IsDuplicateKeyError(err) {
-			return "", unread(err) // whether it was written does not matter: it is read again
+			return "", unread(err) // whether it was written does not matter, because it is read again
 		}
 		// A document that another process has inserted cannot be read until a majority has it.
 		if err := delay.For(ctx, 10*time.Millisecond); err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/locus-db/locus/storage/mongodb"
 )
 
-// Documents waits for an identity that another process has inserted and that no majority has yet.
+// Documents waits until a majority has the identity that another process inserted.
 func TestDocuments_AnIdentityThatCannotBeReadYet(t *testing.T) {
 	t.Parallel()
 	proxy := mongotest.NewProxy(t, mongotest.URI(t))
@@ -50,7 +50,7 @@ func TestDocuments_HandOver(t *testing.T) {
 	if owner, err := original.Owner(ctx); owner != "first" || err != nil {
 		t.Errorf("the original belongs to %q, %v", owner, err)
 	}
-	// A database with the identity that is not the original is a copy, whether the original answers or not.
+	// A database with the same identity that is not the original is a copy, whether the original can be reached or not.
 	for _, from := range []*mongodb.Database{open(t, uri), nil} {
 		if err := other.HandOver(ctx, from, other.Identity(), "second"); err != nil {
 			t.Fatal(err)

@@ -12,8 +12,8 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// TestErrors_OfAMongos: a mongos reports with codes of its own that it did not reach a shard. A read may be
-// retried; the outcome of a write is unknown.
+// A mongos has its own error codes for a shard that it did not reach. A read may be retried; the outcome of a write is
+// unknown.
 func TestErrors_OfAMongos(t *testing.T) {
 	t.Parallel()
 	for _, code := range []int{6, 7, 89, 133, 202, 262, 9001} {

@@ -73,8 +73,8 @@ func (g *groups) update(ctx context.Context, writes []write, done []bool) error 
 	return g.look(ctx, writes, done)
 }
 
-// look determines which writes were applied, because a bulk result only counts them: those whose document is what
-// was written. It does not matter if another process wrote the same document, because its contents follow from its
+// look determines which writes were applied, because a bulk result only counts them: those whose document equals the
+// written one. It does not matter if another process wrote the same document, because its contents follow from its
 // position in the log.
 func (g *groups) look(ctx context.Context, writes []write, done []bool) error {
 	ids := make([]string, len(writes))

@@ -163,5 +163,5 @@ func (d *Database) String() string { return d.shown + " (" + d.server.String() +
 // Server returns the server as found by Open.
 func (d *Database) Server() Server { return d.server }
 
-// Collection returns a collection of the database, for what stores documents of its own.
+// Collection returns a collection of the database, for packages that store their own documents.
 func (d *Database) Collection(name string) *mongo.Collection { return d.db.Collection(name) }

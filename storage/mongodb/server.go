@@ -47,7 +47,7 @@ func (s Server) String() string {
 	return text
 }
 
-// look asks the server for its kind, because the URI proves nothing.
+// look asks the server what kind it is, because the URI proves nothing.
 func look(ctx context.Context, client *mongo.Client) (Server, error) {
 	var hello struct {
 		Set string `bson:"setName"`

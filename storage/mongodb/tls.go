@@ -42,7 +42,8 @@ func exposed(host string) bool {
 	return host != "localhost" && (err != nil || !addr.Unmap().IsLoopback())
 }
 
-// refusesTLS reports whether a URI disables TLS. The driver's options do not distinguish that from saying nothing.
+// refusesTLS reports whether a URI disables TLS. The driver's options do not distinguish that from a URI that does not
+// mention TLS.
 func refusesTLS(uri string) bool {
 	_, query, _ := strings.Cut(uri, "?")
 	for option := range strings.FieldsFuncSeq(query, func(r rune) bool { return r == '&' || r == ';' }) {

@@ -29,7 +29,7 @@ func (c *Cell) recognise(at place, home *place) error {
 		return nil
 	}
 	if c.opts.Standby && at.timeline == 0 && at.system == home.system && at.oid == home.oid {
-		return nil // a standby has no timeline of its own
+		return nil // a standby has no own timeline
 	}
 	what := "a copy of it, or restored from a backup"
 	if at.system == home.system && at.oid == home.oid {
@@ -53,8 +53,8 @@ func (t *tx) queueWhere() {
 	}))
 }
 
-// adoptionGap is the number of puids, log positions and lease tokens that an adopted cell skips, because it cannot
-// know which ones it has given out.
+// adoptionGap is the number of puids, log positions and lease tokens that an adopted cell skips, because some of them
+// may have been given out.
 const adoptionGap = 1 << 20
 
 // Adopt makes a database the cell although it was refused with ErrStrange, because it is a restored backup, a copy
@@ -66,8 +66,8 @@ const adoptionGap = 1 << 20
 //   - increments the incarnation, because the cell may be behind what others have seen of it, and
 //   - records the database as the cell's home.
 //
-// newest reads the map of the authority. It is called while no other transaction can write in the cell, because a
-// map read earlier may be stale. Adopting a database that is not strange does nothing. One that a growth left behind
+// newest reads the map of the authority. It is called while no other transaction can write in the cell, because a map
+// read earlier may be stale. Adopting a database that is not strange does nothing. A database that a growth left behind
 // before it was announced only changes its home.
 //
 // Only one database may be adopted as a cell: when a replica is promoted, the operator must make sure that the old
@@ -97,7 +97,7 @@ func (c *Cell) adopt(ctx context.Context, newest func(context.Context, *tx, cell
 		t.exec("UPDATE locus_cell SET system = $1, timeline = $2, oid = $3", at.system, at.timeline, at.oid)
 		switch known := id.Map == m.Spec().ID; {
 		case known && !m.Has(id.Cell) && id.Untouched(t.head, uint64(used[0]-id.Lo)):
-			return nil // a growth that was not announced left it: it has promised nothing, and the next growth takes it
+			return nil // left by a growth that was not announced: it has given nothing out, and the next growth takes it
 		case !known || !m.Has(id.Cell):
 			return fmt.Errorf("%w: it is cell %s of the map %s, which is no cell of the map %s, epoch %d",
 				cell.ErrIdentity, id.Cell, id.Map, m.Spec().ID, m.Epoch())
@@ -112,9 +112,9 @@ func (c *Cell) adopt(ctx context.Context, newest func(context.Context, *tx, cell
 	return nil
 }
 
-// outdateLeases gives all leases tokens that no owner has had, and fences them off.
+// outdateLeases gives all leases tokens that no owner has had, and raises their fences.
 func (t *tx) outdateLeases(ctx context.Context) error {
-	const most = 1000 // leases have a few fixed names
+	const most = 1000 // there are only a few leases, with fixed names
 	rows, err := t.ReadRows(ctx, "locus_lease", nil, most)
 	if err != nil {
 		return err

@@ -29,7 +29,7 @@ const (
 const tables = "locus_key, record, birth, entity, decision, change, posting_state, posting_chunk, edge, redo, metric, counter_hour, counter_day, " +
 	"counter_compacted, counter_key, rollup_row"
 
-// probe takes the table locks of a mode on a new connection, because those of the pool may be what hangs.
+// probe takes the table locks of a mode on a new connection, because the pooled ones may hang.
 func (c *Cell) probe(locks string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		on, err := c.target.dial(ctx, c.opts)

@@ -12,7 +12,7 @@ import (
 	"github.com/locus-db/locus/storage/postgres"
 )
 
-// A cell that refuses transactions loses a puid by the first of them, not one by each, and none if it has admitted none yet.
+// A cell that refuses transactions loses a puid only by the first of them, and none if it has not admitted one yet.
 func TestAllocate_OfARefusedTransaction(t *testing.T) {
 	t.Parallel()
 	s := pgtest.Shared(t)

@@ -28,8 +28,8 @@ type Options struct {
 	ConnectTimeout time.Duration
 	// StatementTimeout is the limit for one statement. Defaults to 5 s.
 	StatementTimeout time.Duration
-	// LockTimeout is how long a transaction waits for a row lock; then it is retried, up to ten times. Defaults to
-	// 1.5 s, slightly longer than PostgreSQL takes to detect a deadlock.
+	// LockTimeout is how long a transaction waits for a row lock before it is retried, up to ten times. Defaults to 1.5
+	// s, slightly longer than PostgreSQL takes to detect a deadlock.
 	LockTimeout time.Duration
 	// IdleTimeout is how long a transaction may go without a statement. Defaults to 5 s. A process stopped in the
 	// middle of a transaction blocks others that long, which is less than they wait.
@@ -170,7 +170,7 @@ type Cell struct {
 	// Reads and writes have a breaker each, because a lock may block only one of them.
 	readable, writable *breaker.Breaker
 	wrote              atomic.Int64 // when a write transaction last succeeded, in nanoseconds since 1970
-	admits             atomic.Bool  // the head let the last write transaction go on
+	admits             atomic.Bool  // the last write transaction was admitted by the head
 
 	pulse    atomic.Pointer[cell.Pulse] // as last read
 	unbeaten atomic.Bool                // something that lasts was written since
@@ -181,7 +181,7 @@ type Cell struct {
 	id     cell.Identity
 	users  int
 	closed chan struct{} // closed by Close
-	idle   chan struct{} // closed once Close was called and the last user has left
+	idle   chan struct{} // closed when Close was called and the last user has left
 	dying  dying
 }
 

@@ -67,7 +67,7 @@ func BenchmarkWrite(b *testing.B) {
 	b.ReportMetric(bytes("SELECT pg_database_size(current_database())")/float64(b.N+share), "file-B/op")
 }
 
-// BenchmarkAllocate measures a new key in a transaction of its own, with several concurrent writers: through the
+// BenchmarkAllocate measures a transaction that allocates one new key, with several concurrent writers: through the
 // backend, and with the same statements without a gate.
 func BenchmarkAllocate(b *testing.B) {
 	at := benchServer(b)

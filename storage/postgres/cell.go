@@ -29,7 +29,7 @@ func (t *tx) Lookup(ctx context.Context, keys []cell.Key) ([]int64, error) {
 	return t.lookup(ctx, keys, func() {})
 }
 
-// lookup is Lookup, and sends what then queues in the same round trip.
+// lookup is Lookup, and sends the statements that then queues in the same round trip.
 func (t *tx) lookup(ctx context.Context, keys []cell.Key, then func()) ([]int64, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -74,13 +74,13 @@ const (
 		RETURNING ring, digest, puid`
 )
 
-// Allocate takes one round trip, and others if other transactions allocate the same keys concurrently, few puids are left, or
-// the cell refused the last transaction.
+// Allocate takes one round trip. It takes more if other transactions allocate the same keys concurrently, few puids are
+// left, or the cell refused the last transaction.
 func (t *tx) Allocate(ctx context.Context, keys []cell.Key) ([]cell.Allocation, error) {
 	if err := t.alter(ctx); err != nil {
 		return nil, err
 	}
-	if !t.cell.admits.Load() { // what a transaction draws is used up also if the head does not let it go on
+	if !t.cell.admits.Load() { // a transaction uses up the puids that it draws even if the head refuses it
 		if err := t.pass(ctx); err != nil {
 			return nil, fmt.Errorf("allocate %d keys: %w", len(keys), err)
 		}
@@ -138,7 +138,8 @@ func (t *tx) allocateLeft(ctx context.Context, missing []cell.Key, drawn map[cel
 	if len(missing) == 0 {
 		return t.settle(ctx, keys, allocations, drawn, theirs)
 	}
-	if room := t.cell.identity().Hi - last; int64(len(missing)) > room { // otherwise the last few would be drawn in vain
+	// otherwise a refused transaction would use up the last few
+	if room := t.cell.identity().Hi - last; int64(len(missing)) > room {
 		return t.fail(fmt.Errorf("allocate in cell %s: %w", t.cell, cell.ErrNoRoom))
 	}
 	t.noteKeys(missing)
@@ -149,8 +150,8 @@ func (t *tx) allocateLeft(ctx context.Context, missing []cell.Key, drawn map[cel
 	return t.settle(ctx, keys, allocations, drawn, theirs)
 }
 
-// queueDraw queues the statement that allocates puids for keys that have none, except for those that another transaction
-// allocates at the same time, if at least so many are left.
+// queueDraw queues the statement that allocates puids for keys that have none, if at least left puids remain. Keys that
+// another transaction allocates at the same time are left out.
 func (t *tx) queueDraw(keys []cell.Key, left int, drawn map[cell.Key]int64) {
 	t.queue.Queue(sqlAllocate, rings(keys), digests(keys), int64(left), t.cell.identity().Hi).Query(eachRow(func(r pgx.Rows) error {
 		return scanRow(r, func(row cell.Row) { drawn[row.Key] = row.PUID })
@@ -279,7 +280,7 @@ func (t *tx) Skip(ctx context.Context, n uint64) error {
 	if err := t.alter(ctx); err != nil {
 		return err
 	}
-	if err := t.pass(ctx); err != nil { // it says whether what was appended is journaled
+	if err := t.pass(ctx); err != nil { // the head says if the appended rows are journaled
 		return fmt.Errorf("skip %d puids: %w", n, err)
 	}
 	t.queueTotals()

@@ -50,8 +50,8 @@ func (t *tx) PutCellMap(ctx context.Context, epoch uint64, text []byte) error {
 	if err := t.alter(ctx); err != nil {
 		return err
 	}
-	// LOCK is sent separately: preparing a statement for the first time takes its table lock at once, and two
-	// transactions that hold that lock would deadlock here.
+	// LOCK is sent separately, because preparing a statement for the first time takes its table lock at once, and two
+	// transactions that both hold that lock would deadlock here.
 	t.exec("LOCK TABLE locus_map IN SHARE ROW EXCLUSIVE MODE")
 	err := t.flush(ctx)
 	var newest uint64

@@ -103,9 +103,9 @@ func (t *tx) bounds(ctx context.Context) (b changelog.Bounds, err error) {
 	return b, err
 }
 
-// Trim deletes the first rows of the index. The last statement of the transaction records the trimmed position, so
-// that writers do not wait for it. Trim records no position beyond the last one it read at the beginning, because
-// only up to there is it known that no row is left.
+// Trim deletes the first rows of the index. The last statement of the transaction records the trimmed position, so that
+// writers do not wait for it. Trim records no position beyond the last one it read at the beginning, because rows may
+// remain after it.
 func (t *tx) Trim(ctx context.Context, upTo changelog.Seq, limit int) (int, error) {
 	if err := t.alter(ctx); err != nil {
 		return 0, err

@@ -66,7 +66,7 @@ func TestP04_TheLogIsInTheOrderOfCommits(t *testing.T) {
 	slow.end(t)
 	follows.want(t, 2, 1)
 
-	// A transaction that knows its positions makes the others wait for theirs.
+	// A transaction that has positions makes the others wait for theirs.
 	slow = stay(t, d, func(_ *paused, tx storage.Tx) error {
 		_, err := tx.Changes(context.Background(), math.MaxInt64, 1)
 		return errors.Join(appends(3)(tx), err)
@@ -86,7 +86,7 @@ func TestP04_TheLogIsInTheOrderOfCommits(t *testing.T) {
 	slow.end(t)
 	follows.want(t, 2, 1, 4, 5, 3)
 
-	// A transaction that does not commit leaves no gap that a reader would wait for.
+	// A transaction that does not commit leaves no gap that readers would have to wait for.
 	err := d.Update(t.Context(), func(tx storage.Tx) error { return errors.Join(appends(6)(tx), context.Canceled) })
 	if !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
@@ -125,7 +125,7 @@ func TestTrimmingStopsNobody(t *testing.T) {
 	follows.want(t, 5)
 }
 
-// Two concurrent trims together trim what both would have.
+// Two concurrent trims together trim exactly the rows that each alone would have.
 func TestTwoTrimAtOnce(t *testing.T) {
 	t.Parallel()
 	at := direct(t)

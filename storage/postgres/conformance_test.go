@@ -95,7 +95,7 @@ func (p place) open(t testing.TB) *database {
 	return d
 }
 
-// driver is shared by all tests, like in a process. Its timeouts are long because the stores are tested here, not
+// driver is shared by all tests, like in a process. Its timeouts are long because these tests check the stores and not
 // the speed of a server on a busy machine.
 var driver = postgres.NewDriver(&postgres.Options{
 	ConnectTimeout: time.Minute, StatementTimeout: time.Minute, LockTimeout: time.Minute, IdleTimeout: 2 * time.Minute, ProbeAfter: time.Minute,

@@ -23,7 +23,7 @@ type conn struct {
 	*pgx.Conn
 	cell  *Cell
 	until time.Time // end of its lifetime
-	used  bool      // it has run a transaction, so it may have been closed unnoticed since
+	used  bool      // a transaction has run on it, so it may have been closed unnoticed since
 	// viewing is set while a transaction that only read is still open: its COMMIT is sent with the next one, or by itself
 	// after linger. Nothing waits for it.
 	viewing bool
@@ -162,8 +162,8 @@ func (c *conn) settle(ctx context.Context) error {
 	return c.run(ctx, reading, b)
 }
 
-// linger is how long a transaction that only read stays open if no other one uses its connection. It keeps no row from
-// being written, and the server from removing old versions for that long.
+// linger is how long a transaction that only read stays open if no other one uses its connection. It blocks no writes,
+// but for that long the server cannot remove old row versions.
 const linger = 20 * time.Millisecond
 
 // settleIdle ends the transaction of a connection that was not used within linger.

@@ -49,7 +49,7 @@ var (
 // copied is a table whose rows are copied, with fragments of its statements.
 type copied struct{ cell.Table }
 
-// kind returns the kind of table.column, else that of the column in all tables, else number.
+// kind returns the kind of table.column, otherwise that of the column in all tables, otherwise number.
 func (c copied) kind(column string) kind {
 	for _, name := range []string{c.Name + "." + column, column} {
 		if k, ok := kinds[name]; ok {

@@ -120,7 +120,7 @@ func (t *tx) WriteRows(ctx context.Context, table string, rows [][]any) error {
 		}
 		return t.Post(ctx, add, nil)
 	}
-	t.posted = nil // its rows may be those
+	t.posted = nil // its rows may be postings
 	of, err := t.rowsOf(table, document.Table)
 	if err != nil || len(rows) == 0 {
 		return err
@@ -155,7 +155,7 @@ func (t *tx) DeleteRows(ctx context.Context, table string, keys [][]any) error {
 		}
 		return t.Post(ctx, nil, remove)
 	}
-	t.posted = nil // its rows may be those
+	t.posted = nil // its rows may be postings
 	of, err := t.rowsOf(table, document.Table)
 	if err != nil || len(keys) == 0 {
 		return err

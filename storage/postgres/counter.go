@@ -192,7 +192,7 @@ const (
 		) AS s WHERE m.name >= $2 AND m.name < $3 ORDER BY s.n DESC, m.name LIMIT $4`
 )
 
-// TopMetrics runs one statement, over the rows of the day or over those of the matching names.
+// TopMetrics runs one statement, over the rows of the day or over the rows of the matching names.
 func (t *tx) TopMetrics(ctx context.Context, day int64, prefix counter.Metric, k int) ([]counter.Ranked, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err

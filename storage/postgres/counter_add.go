@@ -35,8 +35,8 @@ const (
 			RETURNING bucket, xmax = 0 AS made)
 		SELECT bucket FROM added WHERE made ORDER BY bucket`
 
-	// If all rows exist, as they mostly do, an UPDATE takes half the time. It runs in key order because all other
-	// join methods are disabled.
+	// If all rows exist, as they mostly do, an UPDATE takes half the time. It runs in key order, because the join
+	// methods that would change the order are disabled.
 	sqlChangeHours = `UPDATE counter_hour AS s SET counts[$3::int] = s.counts[$3::int] + v.n
 		FROM unnest($1::bigint[], $2::bigint[]) AS v (bucket, n) WHERE s.bucket = v.bucket`
 	sqlChangeDays = `UPDATE counter_day AS s SET counts[$3::int] = s.counts[$3::int] + v.n,
@@ -67,7 +67,7 @@ func (s *bucketsThere) likely() bool {
 	return false
 }
 
-// were records whether a prediction was right.
+// were records whether the last prediction was right.
 func (s *bucketsThere) were(there bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -230,8 +230,8 @@ func daySlots(quarter int) [3]int {
 	return [3]int{counter.DayTotal, counter.DayHour(quarter / 4), counter.DayQuarter(quarter)}
 }
 
-// addMany queues statements that create, lock and read the rows. The function it returns queues the one that writes
-// them.
+// addMany queues statements that create, lock and read the rows. It returns a function that queues the statement that
+// writes them.
 func (t *tx) addMany(table counter.Table, add []increment, made func(counter.BucketKey)) func() error {
 	of := bucketTables[table]
 	keys := slices.Compact(column(add, func(a increment) int64 { return int64(a.key) }))

@@ -153,8 +153,8 @@ func (t *tx) DeleteBuckets(ctx context.Context, table counter.Table, keys []coun
 	return nil
 }
 
-// FirstBuckets reads the index in order. An update locks the rows; if some were deleted concurrently, it reads again
-// for the ones that follow.
+// FirstBuckets reads the index in order. An update locks the rows; if some were deleted concurrently, it reads further
+// rows.
 func (t *tx) FirstBuckets(ctx context.Context, table counter.Table, below counter.BucketKey, limit int) ([]counter.Bucket, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -196,8 +196,8 @@ func scanCompacted(r pgx.Rows) (c counter.CompactedDay, err error) {
 	return c, err
 }
 
-// CompactedDays runs one statement. An update locks the rows, because merging and dropping details write back what
-// they read.
+// CompactedDays runs one statement. An update locks the rows, because merging and dropping details write back the rows
+// that they read.
 func (t *tx) CompactedDays(ctx context.Context, keys []counter.BucketKey) ([]counter.CompactedDay, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err

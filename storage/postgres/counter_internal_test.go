@@ -16,8 +16,8 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// The database gets only valid text, though prefixes and names may be any bytes: the bounds select the same names
-// as the bytes do.
+// The database accepts only valid text, but prefixes and names may be any bytes: the bounds select the same names as a
+// comparison of bytes.
 func TestNamesFrom(t *testing.T) {
 	t.Parallel()
 	some := rapid.Custom(func(t *rapid.T) string {

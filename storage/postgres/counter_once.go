@@ -47,9 +47,9 @@ func (t *tx) RaiseDedupHorizon(ctx context.Context, floor int64) error {
 	return nil
 }
 
-// Keys are locked by advisory locks, whether their rows exist or not. Each class has so few locks that the server
-// cannot run out of them, however many keys a group has: it keeps some 6,000 for all connections together. Keys
-// that share a lock by chance wait for each other.
+// Keys are locked by advisory locks, whether their rows exist or not. Each class has few locks, so the server, which
+// has some 6,000 for all connections, cannot run out of them however many keys a group has. Keys that share a lock by
+// chance wait for each other.
 const (
 	buckets       = 256
 	classBatch    = 0x6c6f0001 // "lo"
@@ -73,8 +73,8 @@ func (t *tx) holdNames(class int32, names []string) {
 	t.exec(sqlHoldBuckets, class, slices.Compact(held))
 }
 
-// dedup returns what is remembered under names. An update locks the names in the same round trip. keys is the
-// names as an argument; scan reads a row and returns the name it is remembered under.
+// dedup returns the rows stored under names. An update locks the names in the same round trip. keys is the argument
+// with the names; scan reads a row and returns its name.
 func (t *tx) dedup(ctx context.Context, class int32, names []string, sql string, keys any,
 	scan func(r pgx.Rows, m *counter.DedupRecord) (name []byte, err error),
 ) ([]counter.DedupRecord, error) {

@@ -97,7 +97,7 @@ func TestTwoProcessesCount(t *testing.T) {
 				case <-sent:
 					return
 				default:
-					// A day in which others keep counting is left for the next run.
+					// Maintain leaves a day in which others keep counting for the next run.
 					if err := r.Maintain(ctx); err != nil && !strings.Contains(err.Error(), "day differs from the sum of its hours") {
 						errs[senders+i] = err
 					}
@@ -142,7 +142,7 @@ func sendTwice(ctx context.Context, to []*counter.Recorder, b counter.Batch) err
 	return err
 }
 
-// sums compares the answers of a process with what was sent.
+// sums compares the results of a process with the hits that were sent.
 func sums(t *testing.T, r *counter.Recorder, step counter.Step, now time.Time, want map[counter.Metric]int64) {
 	t.Helper()
 	prefix := counter.Metric("m")

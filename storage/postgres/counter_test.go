@@ -120,7 +120,7 @@ func TestTallies_GuessOnce(t *testing.T) {
 	}))
 }
 
-// Two servers add to the same buckets, some of them missing, over minutes, hours and a midnight: they never deadlock.
+// Two servers add to the same buckets, some of them missing, over minutes, hours and a midnight, without deadlocks.
 func TestTallies_NeverDeadlock(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -214,7 +214,7 @@ func TestFloor_IsNotOvertaken(t *testing.T) {
 	}
 }
 
-// A group takes few of the server's locks, however many keys it has.
+// A group uses few of the server's locks, however many keys it has.
 func TestBatches_TakeFewLocks(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

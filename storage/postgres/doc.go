@@ -7,8 +7,8 @@
 //	            ├─ Cell g0-0   postgres://db1/locus_g0_0     the authority, locus_g0_0,
 //	            ├─ Cell g0-1   postgres://db1/locus_g0_1     and all others, locus_g{g}_{i}
 //	            └─ ...
-//	Update ──► BEGIN, gate ──► what fn asks ──► what fn writes, totals, COMMIT
-//	View   ──► BEGIN, what fn asks first ──► ...
+//	Update ──► BEGIN, gate ──► reads of fn ──► writes of fn, totals, COMMIT
+//	View   ──► BEGIN, first read of fn ──► ...
 //
 // A Cell is a storage.Cell: its transactions implement the Stores of packages cell, entity, changelog, lease,
 // rollup, counter and derived, and pass their suites. Every Store method takes a batch and runs one or two

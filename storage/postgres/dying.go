@@ -33,7 +33,7 @@ func (d *dying) add(c *conn) {
 	d.ends = append(d.ends, c.PgConn().CleanupDone())
 }
 
-// wait waits for them, at most a second: an unreachable server cannot be asked.
+// wait waits for these connections, at most a second, because an unreachable server cannot be asked.
 func (d *dying) wait() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -44,8 +44,8 @@ func redo(ctx context.Context, c cell.Opened[storage.Tx], puid entity.PUID) erro
 	})
 }
 
-// A restarted server is used again without an error, although all its connections have ended. One that is down is
-// unavailable, and after some failures not asked for a while.
+// A restarted server is used again without an error, although all its connections have ended. A server that is down is
+// reported as unavailable, and after some failures it is not contacted for a while.
 func TestServerGoesAndComesBack(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -149,8 +149,8 @@ func takesWrites(t *testing.T, c cell.Opened[storage.Tx]) {
 	}
 }
 
-// A table locked by another program costs one write the lock timeout. Later ones are refused at once, everything
-// that the lock does not block continues, and the cell recovers on its own.
+// A table locked by another program costs the first write the lock timeout. Later writes are refused at once,
+// everything that the lock does not block continues, and the cell recovers on its own.
 func TestP12_LockedTable(t *testing.T) {
 	t.Parallel()
 	s, _, opened := opens(t, 1, nil)
@@ -202,7 +202,7 @@ func TestCallerLosesPatience(t *testing.T) {
 	}
 }
 
-// A connection that ends during the commit leaves the outcome unknown, and the error says only that.
+// A connection that ends during the commit leaves the outcome unknown, and the error says no more than that.
 func TestCommit_UnknownOutcome(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

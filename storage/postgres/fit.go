@@ -42,7 +42,7 @@ func (t *target) takes(ctx context.Context, o *Options) (n int, err error) {
 	return n, err
 }
 
-// tooFew returns the message for a server that accepts too few connections.
+// tooFew returns the message for a server that accepts too few connections for the cells.
 func tooFew(wanted, takes int) string {
 	return fmt.Sprintf("%d connections of this process, but the server takes %d: leave %d to others; lower the former or raise max_connections", wanted, takes, reserved)
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/locus-db/locus/storage/postgres"
 )
 
-// A server accepts connections but does not respond. A process that opens its databases one after the other waits
-// for it once, not once per database, and tries again later.
+// A server accepts connections but does not respond. A process that opens its databases in sequence waits for it once
+// and not for each database, and tries again later.
 func TestP12_AServerThatHangsIsWaitedForOnce(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

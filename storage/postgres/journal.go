@@ -14,9 +14,9 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// note is the key of a row that a transaction has written or deleted. Transactions write their own journal because
-// a trigger would number an entry when the row is written, not when the transaction commits, unless all other
-// writers waited from then on.
+// note is the key of a row that a transaction has written or deleted. Transactions write the journal themselves. A
+// trigger would number an entry when the row is written and not when the transaction commits, unless it made all other
+// writers wait from then on.
 type note struct {
 	table string
 	num   *int64

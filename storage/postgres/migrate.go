@@ -36,8 +36,8 @@ var postingSQL string
 //go:embed migrations/0008_search.sql
 var searchSQL string
 
-// dropPostings ends the migration to packed postings, once those of the table are copied. A move that
-// was interrupted begins again.
+// dropPostings ends the migration to packed postings, once those of the table are copied. An interrupted migration
+// starts again.
 const dropPostings = "DROP TABLE posting; DELETE FROM locus_journal WHERE tab = 'posting';"
 
 // dropWords ends a list of words: they are read from the entities.
@@ -112,12 +112,12 @@ func (t *target) maintenance() *target {
 	return &m
 }
 
-// lacks reports whether the server behind a pooler says that the database does not exist. PgBouncer reports it too
+// lacks reports whether, according to the server behind a pooler, the database does not exist. PgBouncer reports it too
 // when a client connects, but then refuses all clients for a while.
 func (t *target) lacks(ctx context.Context, o *Options) bool {
 	on, err := t.maintenance().dial(ctx, o)
 	if err != nil {
-		return false // this role may not connect to it
+		return false // this role may not connect to that database
 	}
 	defer on.Close(ctx)
 	var there bool
@@ -228,14 +228,15 @@ func cause(err error) error {
 	return err
 }
 
-// sqlFormat reports whether the tables of a cell exist, and counts all tables. The oldest reader is in a comment: the oldest format whose
-// programs may work with the database. A migration that they do not notice writes their format there; without it only its own may.
+// sqlFormat reports whether the tables of a cell exist, and counts all tables. A comment on a table has the oldest
+// reader: the oldest format whose programs may work with the database. A migration that such programs need not know of
+// writes their format there; without a comment only programs of the same format may.
 const sqlFormat = `SELECT to_regclass('locus_cell') IS NOT NULL, to_regclass('goose_db_version') IS NOT NULL,
 	coalesce(substring(obj_description(to_regclass('locus_cell'), 'pg_class') FROM '^oldest reader ([0-9]{1,9})$')::bigint, 0),
 	(SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace)`
 
-// format returns the format of a database, 0 for an empty one, and this program's for a newer one that it may work with. It refuses a database that is not a cell, or has
-// another format.
+// format returns the format of a database, 0 for an empty one, and this program's format for a newer one that it may
+// work with. It refuses a database that is not a cell or has any other format.
 func (t *target) format(ctx context.Context, on *pgx.Conn) (has int64, err error) {
 	var isCell, migrated bool
 	var tables int
@@ -250,7 +251,7 @@ func (t *target) format(ctx context.Context, on *pgx.Conn) (has int64, err error
 	case isCell != (has > 0) || !migrated && tables > 0:
 		return 0, fmt.Errorf("%w: %s is a database of another program: choose another name", cell.ErrFormat, t.shown)
 	case has > format && reader > 0 && reader <= format:
-		return format, nil // a newer Locus has added what this one does not notice
+		return format, nil // a newer Locus has only added tables or columns
 	case has > format:
 		return 0, fmt.Errorf("%w: %s was written by a newer Locus (format %d, this one reads up to %d): update Locus", cell.ErrFormat, t.shown, has, format)
 	case has > 0 && has < oldest:

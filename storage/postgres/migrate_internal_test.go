@@ -15,7 +15,7 @@ import (
 	"github.com/locus-db/locus/internal/pgtest"
 )
 
-// A new database gets the tables of all migrations at once, and is the same as one that goose has migrated.
+// A new database gets the tables of all migrations at once, and equals one that goose has migrated.
 func TestMigrate_NewDatabasesAreAsGooseMakesThem(t *testing.T) {
 	t.Parallel()
 	s := pgtest.Shared(t)
@@ -59,7 +59,8 @@ func TestMigrate_NewDatabasesAreAsGooseMakesThem(t *testing.T) {
 	}
 }
 
-// A database of a newer format is refused, unless a comment says that programs of this format may work with it. Its numbers stay.
+// A database of a newer format is refused, unless a comment says that programs of this format may work with it. Its
+// format number is not changed.
 func TestMigrate_TakesWhatANewerOneHasOnlyAddedTo(t *testing.T) {
 	t.Parallel()
 	s := pgtest.Shared(t)

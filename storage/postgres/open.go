@@ -19,7 +19,7 @@ type MapOptions struct {
 	// Cells is the number of cells of a new installation. Defaults to 16. An existing installation keeps the number
 	// it was created with; any other value is refused.
 	Cells int
-	// Salt is that of storage.Options.
+	// Salt is the Salt of storage.Options.
 	Salt [16]byte
 	// Rules names the rules that derived data is made with; see cell.Identity.
 	Rules string
@@ -35,7 +35,7 @@ type MapOptions struct {
 	Driver *Driver
 	// Other returns the driver of a cell that is not in a PostgreSQL database. If nil, every cell must be in one.
 	Other func(url string) (storage.Driver, error)
-	// OnEvent receives what the installation does on its own; see cell.CellsOptions.
+	// OnEvent receives events of the installation; see cell.CellsOptions.
 	OnEvent func(cell.Event)
 }
 

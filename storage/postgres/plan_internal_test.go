@@ -258,8 +258,8 @@ func allCalls(ctx context.Context, t *tx) []func() error {
 	return append(calls, counting(ctx, t)...)
 }
 
-// A failing statement makes its method or the transaction fail: what cannot be read does not count as absent. Each
-// method is called where no table exists.
+// A failing statement makes its method or the transaction fail: an unreadable row does not count as absent. Each method
+// is called on a database without tables.
 func TestErrors_OfStatementsAreReturned(t *testing.T) {
 	t.Parallel()
 	c := identified(t)

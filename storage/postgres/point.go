@@ -16,14 +16,15 @@ import (
 	"github.com/locus-db/locus/internal/delay"
 )
 
-// still is how long nothing is written before and after a time that a server is recovered to.
+// still is how long before and after the time of a recovery point nothing is written.
 const still = time.Second
 
 // prerequisite is the state of an error about a server that is not configured for something.
 const prerequisite = "55000"
 
-// Points implements cell.Recoverable. Each server is asked through a connection of its own, beyond the budget, in the database
-// postgres: the function belongs to superusers until they grant it, and so to one database for each server.
+// Points implements cell.Recoverable. Each server is asked on a separate connection, beyond the budget, to the database
+// postgres: the function is reserved to superusers until they grant it, which they need to do in one database per
+// server.
 func (d *Driver) Points(ctx context.Context, urls []string, name string) ([]cell.Point, error) {
 	asked, err := d.servers(urls)
 	if err != nil {
@@ -85,7 +86,7 @@ func (d *Driver) ask(ctx context.Context, t *target, sql string, at *time.Time, 
 	return on.QueryRow(ctx, sql, args...).Scan(at)
 }
 
-// Noted implements cell.Recoverable, on a connection of its own, without migrating or adopting the database.
+// Noted implements cell.Recoverable, on a separate connection, without migrating or adopting the database.
 func (d *Driver) Noted(ctx context.Context, url, name string) (body []byte, err error) {
 	t, err := parseURL(url, d.opts.Unsafe, d.opts.Standby)
 	if err != nil {

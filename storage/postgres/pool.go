@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// pool shares a process's connections to one server among the databases there. A connection belongs to one
-// database, so a connection to another database replaces the one that has been idle longest. When all are in use,
-// transactions wait in turn. A returned connection is reused by a waiter of the same database, which may overtake
-// others; each is overtaken at most overtakes times.
+// pool shares a process's connections to one server among the databases there. A connection belongs to one database, so
+// a connection to another database replaces the one that has been idle longest. When all are in use, transactions wait
+// in turn. A returned connection goes to a waiter for the same database, which may overtake others; each waiter is
+// overtaken at most overtakes times.
 type pool struct {
 	budget int
 
@@ -35,21 +35,21 @@ type pool struct {
 
 const (
 	overtakes = 16
-	// idleFor is how long an unused connection stays open: other processes need some too.
+	// idleFor is how long an unused connection stays open: other processes need connections too.
 	idleFor = 30 * time.Second
-	// fullFor is how long a server that refused a connection is not asked for more.
+	// fullFor is how long no new connection is requested from a server that refused one.
 	fullFor = time.Second
 )
 
 // Pool is a process's use of connections to one server.
 type Pool struct {
 	Server string
-	// Budget is the maximum number, Open the current number, Idle how many of those are unused.
+	// Budget is the maximum number of connections, Open the current number, Idle how many of those are unused.
 	Budget, Open, Idle int
 	// Waiting is the number of transactions waiting for a connection; Waited counts all that ever did.
 	Waiting int
 	Waited  int64
-	// Opened counts the connections opened; Displaced those closed to make room for another database.
+	// Opened counts the connections opened, Displaced the connections closed to make room for another database.
 	Opened, Displaced int64
 }
 
@@ -179,8 +179,8 @@ func (p *pool) close(all []*conn) {
 	}
 }
 
-// full returns a slot because the server accepts no more connections, counting those of other processes. It reports
-// whether waiting for another connection of this process is possible.
+// full returns a slot because the server accepts no more connections of this and other processes. It reports whether
+// waiting for another connection of this process is possible.
 func (p *pool) full() bool {
 	p.mu.Lock()
 	p.ceiling, p.until = p.open-1, time.Now().Add(fullFor)

@@ -16,7 +16,7 @@ import (
 	"github.com/locus-db/locus/storage/postgres"
 )
 
-// opens dials several new cells of one driver on a server of their own.
+// opens dials several new cells of one driver on a separate server.
 func opens(t *testing.T, n int, opts *postgres.Options) (*pgtest.Server, *postgres.Driver, []cell.Opened[storage.Tx]) {
 	t.Helper()
 	s, driver := pgtest.Start(t, nil), postgres.NewDriver(opts)
@@ -148,7 +148,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// Processes that together need more connections than the server accepts get by with those they get.
+// Processes that together need more connections than the server accepts work with the ones they get.
 func TestPool_ServerIsFull(t *testing.T) {
 	t.Parallel()
 	s := pgtest.Start(t, &pgtest.Options{MaxConnections: 20, InMemory: true})

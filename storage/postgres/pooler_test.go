@@ -52,7 +52,7 @@ func TestPooler_Modes(t *testing.T) {
 		}
 		wg.Wait()
 		t.Logf("%v: %d errors in %d calls", mode, failed.Load(), clients*calls)
-		// These two prepare in one round trip and execute in another, which may reach another connection.
+		// These two modes prepare in one round trip and execute in another, which may reach another connection.
 		apart := mode == pgx.QueryExecModeCacheStatement || mode == pgx.QueryExecModeDescribeExec
 		if failed.Load() > 0 && !apart {
 			t.Errorf("%v fails behind a pooler", mode)

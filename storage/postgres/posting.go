@@ -27,7 +27,7 @@ type postingRows struct{ *tx }
 
 var _ posting.Distant = postingRows{}
 
-// State runs one statement. The lock of the row makes the transactions that post in a cell run one after the other.
+// State runs one statement. Locking the row makes transactions that post in one cell run one after the other.
 func (t postingRows) State(ctx context.Context, lock bool) (posting.Row, error) {
 	state, _, err := t.StateAhead(ctx, lock, nil)
 	return state, err
@@ -75,7 +75,7 @@ func (t postingRows) PutChunks(_ context.Context, rows []posting.Row) error {
 	return nil
 }
 
-// DropChunks sends many rows at once, because there is a time for what is sent together.
+// DropChunks sends many rows at once, because the statements sent together share one timeout.
 func (t postingRows) DropChunks(ctx context.Context, ids []int64) error {
 	t.noteNumbers(posting.ChunkTable, ids)
 	t.exec(sqlDropChunks, ids)
@@ -102,8 +102,8 @@ func (t *tx) postings() *posting.Runs {
 	return t.posted
 }
 
-// Post runs a statement for the row of the state, which others that post wait for, and writes that row, and those of a run
-// if there are many postings.
+// Post runs a statement for the row of the state, on which other transactions that post wait. Then it writes that row,
+// and the rows of a run if there are many postings.
 func (t *tx) Post(ctx context.Context, add, remove []derived.Posting) error {
 	if err := t.alter(ctx); err != nil {
 		return err

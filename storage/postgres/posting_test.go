@@ -16,7 +16,7 @@ import (
 	"github.com/locus-db/locus/storage/postgres"
 )
 
-// A database of format 6 has its postings in a table, which becomes a run, and a list of words, which goes.
+// A database of format 6 has its postings in a table, which becomes a run, and a list of words, which is removed.
 func TestMigrate_PacksPostings(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -41,7 +41,7 @@ func TestMigrate_PacksPostings(t *testing.T) {
 	}
 }
 
-// Two processes post in one cell at the same time and read what the other has posted and merged.
+// Two processes post in one cell at the same time and read what the other one has posted and merged.
 func TestPost_TwoProcesses(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

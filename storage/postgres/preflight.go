@@ -21,9 +21,10 @@ const sqlServer = `SELECT current_setting('server_version_num')::int, current_se
 
 // place identifies a database on a server in one timeline.
 type place struct {
-	system   string // identifier of the server's data directory
-	timeline int64  // increases with every promotion and every point-in-time recovery; 0 where there are none
-	oid      int64  // of the database
+	system string // identifier of the server's data directory
+	// increases with every promotion and every point-in-time recovery; 0 if the platform has no timelines
+	timeline int64
+	oid      int64 // of the database
 }
 
 // server is the result of sqlServer.
@@ -72,7 +73,7 @@ func (s *server) check(o *Options, at string, pooler bool, of profile) error {
 	return errors.Join(errs...)
 }
 
-// reserved is the number of server connections left to others: administrators, backups, replicas.
+// reserved is the number of server connections left for others: administrators, backups, replicas.
 const reserved = 10
 
 // inspect checks a new connection: the server's settings, and whether the database is the one that the cell was

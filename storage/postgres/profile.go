@@ -14,9 +14,10 @@ import (
 type profile string
 
 const (
-	// aurora has no functions of the log, and storage of its own, which a promoted replica shares: there are no timelines.
+	// aurora has no functions for the log, and its own storage, which a promoted replica shares, so there are no
+	// timelines.
 	aurora profile = "aurora"
-	// neon keeps the log in its storage, so that fsync is off. A branch is a copy with another timeline id.
+	// neon keeps the log in its storage, so fsync is off. A branch is a copy with another timeline id.
 	neon profile = "neon"
 )
 
@@ -90,7 +91,7 @@ func (c *Cell) agrees(ctx context.Context, on *conn) error {
 	return nil
 }
 
-// unnamed explains why a server could not be looked at, if it is Aurora's and the URL does not say so.
+// unnamed explains why a server could not be inspected, if it is an Aurora server and the URL does not say so.
 func (c *Cell) unnamed(ctx context.Context, on *conn, failed error) error {
 	if c.target.profile != aurora && !on.IsClosed() {
 		if is, err := on.isAurora(ctx); err == nil && is {

@@ -14,8 +14,8 @@ import (
 	"github.com/locus-db/locus/storage/postgres"
 )
 
-// standIn starts a server that syncs as the storage of Aurora and Neon does, which is not at all as far as PostgreSQL knows. A database of an
-// ordinary role is there.
+// standIn starts a server that, as far as PostgreSQL knows, does not sync at all, like the storage of Aurora and Neon.
+// It has a database of an ordinary role.
 func standIn(t *testing.T) (s *pgtest.Server, db string) {
 	t.Helper()
 	s = pgtest.Start(t, &pgtest.Options{InMemory: true, Settings: map[string]string{"fsync": "off", "full_page_writes": "off"}})
@@ -74,7 +74,7 @@ func TestProfile_Aurora(t *testing.T) {
 	}
 }
 
-// A stand-in for Neon: a setting with the id of the timeline, which is another one in a branch.
+// A stand-in for Neon: a setting with the id of the timeline, which is different in a branch.
 func TestProfile_Neon(t *testing.T) {
 	t.Parallel()
 	s, db := standIn(t)
@@ -94,7 +94,7 @@ func TestProfile_Neon(t *testing.T) {
 	}
 }
 
-// Platforms without a profile, and words that are none, are refused.
+// Platforms without a profile and unknown names are refused.
 func TestProfile_Names(t *testing.T) {
 	t.Parallel()
 	for name, says := range map[string]string{"rds": "leave it out", "cloudsql": "leave it out", "alloydb": "leave it out", "aurora2": "want aurora or neon", "Neon": "want aurora or neon"} {

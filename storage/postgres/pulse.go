@@ -64,8 +64,8 @@ func readPulse(p *cell.Pulse) func(pgx.Rows) error {
 	return eachRow(func(r pgx.Rows) error { return r.Scan(&p.Incarnation, &p.Commits) })
 }
 
-// stood refuses a database that is behind the pulse this process had already seen: a snapshot of it was restored
-// while the process ran.
+// stood refuses a database that is behind the pulse that this process had already seen: an old snapshot of it was
+// restored while the process ran.
 func (c *Cell) stood(p cell.Pulse, seen *cell.Pulse) error {
 	if seen == nil || !p.Before(*seen) || c.opts.Restored || c.opts.Standby || c.opts.Unsafe {
 		return nil

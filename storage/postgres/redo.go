@@ -108,7 +108,7 @@ func (t *tx) ClearRedo(ctx context.Context, entries []derived.Redo) error {
 	if err := t.alter(ctx); err != nil || len(entries) == 0 {
 		return err
 	}
-	// Several entries of one record may remain. Its stored entry is deleted if any of them is at least as high.
+	// The list may have several entries of one record. Its stored entry is deleted if any of them is at least as high.
 	entries = inOrder(entries, func(a, b derived.Redo) int {
 		return cmp.Or(cmp.Compare(a.PUID, b.PUID), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Decided, b.Decided))
 	})

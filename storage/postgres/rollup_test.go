@@ -26,8 +26,8 @@ func version(n int64) rollup.Rollup {
 	return rollup.Rollup{Name: "places", Last: n, Next: &rollup.Version{Generation: n, Definition: generation(n).Definition}}
 }
 
-// In an update no other transaction changes what was read until it ends, not even by inserting; and a transaction
-// that has waited sees the changes. A read-only transaction does not wait.
+// Within an update no other transaction changes the rows that it read, not even by inserting. A transaction that has
+// waited sees the changes. A read-only transaction does not wait.
 func TestRollupsAreReadByOneAtATime(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

@@ -22,7 +22,7 @@ func key(n uint64) (k cell.Key) {
 
 // paused is an update that stays open until it is told to continue.
 type paused struct {
-	puid int64 // what it allocated, if it did
+	puid int64 // the puid it allocated, if any
 	goOn chan struct{}
 	done chan error
 }

@@ -51,7 +51,7 @@ func appendRank(b []byte, points int) []byte {
 	return append(document.AppendRank(append(b, '\''), points), '\'')
 }
 
-// appendWord appends a word, quoted so that none of its characters is interpreted.
+// appendWord appends a word, quoted, so that its characters are taken literally.
 func appendWord(b []byte, word string) []byte {
 	if len(word) > longest {
 		word = beginning(word) + hashMark + fmt.Sprintf("%016x", xxhash.Sum64String(word))
@@ -88,8 +88,8 @@ const (
 	sqlSearchSmall = "SELECT " + entityColumns + " FROM entity WHERE words @@ $1::text::tsquery AND (" + points + " < $2 OR " + points +
 		" = $2 AND anchor > $3) ORDER BY " + points + " DESC, anchor LIMIT $4"
 
-	// The lists of ranks are read one after the other, because nothing sorts the result of the loop, and only until
-	// the limit is reached. anchor + 0 prevents an index scan in anchor order.
+	// The lists of ranks are read in sequence and only until the limit is reached, because nothing sorts the result of
+	// the loop. anchor + 0 prevents an index scan in anchor order.
 	sqlSearchBest = `SELECT e.* FROM unnest($1::text[], $2::bigint[]) AS q (match, after) CROSS JOIN LATERAL (
 		SELECT ` + entityColumns + ` FROM entity WHERE words @@ q.match::tsquery AND anchor > q.after ORDER BY anchor + 0 LIMIT $3
 	) AS e LIMIT $3`
@@ -167,8 +167,8 @@ func (t *tx) expression(query entity.Query) (match string, possible bool) {
 	return strings.TrimSuffix(string(b), and), true
 }
 
-// appendWords appends a tsquery for words, the last of which may be a prefix, or others in their place, and " & ": for
-// all of them, or those at some indexes.
+// appendWords appends a tsquery, and " & ", for words or the alternatives in their place: for all of them, or for those
+// at some indexes. The last word may be a prefix.
 func appendWords(b []byte, words []string, instead [][]string, at []int) []byte {
 	for i, word := range words {
 		if at != nil && !slices.Contains(at, i) {

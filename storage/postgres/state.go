@@ -38,9 +38,9 @@ func scanHead(row pgx.Row, h *cell.Head, journal *bool) error {
 	return err
 }
 
-// gate queues the first statement of every transaction: it reads the head of the cell, and write transactions lock
-// it until they end. What is sent with it is executed after it; if the head does not pass, the results are not read and
-// the transaction fails. FOR SHARE conflicts with any update of the row; FOR KEY SHARE would not. Behind a pooler a
+// gate queues the first statement of every transaction: it reads the head of the cell, and write transactions lock it
+// until they end. Statements sent with it are executed after it; if the head does not pass, their results are not read
+// and the transaction fails. FOR SHARE conflicts with any update of the row; FOR KEY SHARE would not. Behind a pooler a
 // transaction may reach a server that this process never opened a connection to, so there it also checks the timeline.
 func (t *tx) gate() {
 	if t.cell.target.pooler && t.mode != adopting {
@@ -61,7 +61,7 @@ func (t *tx) gate() {
 	}
 }
 
-// passed returns an error if the head, which has just been read, does not let the transaction go on.
+// passed returns an error if the head, which has just been read, does not admit the transaction.
 func (t *tx) passed() error {
 	err := t.admitted()
 	if t.mode == writing {

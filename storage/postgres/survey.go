@@ -21,20 +21,20 @@ const (
 	clock_timestamp(), pg_is_in_recovery(), current_setting('archive_mode') <> 'off',
 	(SELECT last_failed_time > coalesce(last_archived_time, '-infinity') FROM pg_stat_archiver)`
 
-	// sqlStandbys has rows without a state for a role that is not a member of pg_monitor.
+	// sqlStandbys returns rows without a state to a role that is not a member of pg_monitor.
 	sqlStandbys = `SELECT application_name, coalesce(state, ''), coalesce(sync_state, ''),
 	coalesce(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn), 0)::bigint, coalesce(extract(epoch FROM replay_lag) * 1000, 0)::bigint
 	FROM pg_stat_replication WHERE state IS DISTINCT FROM 'backup' ORDER BY application_name, pid`
 )
 
-// Survey implements cell.Surveyor. Each server is asked through a connection of its own, beyond the budget, so that it can be looked at
-// while all others are in use.
+// Survey implements cell.Surveyor. Each server is asked on a separate connection, beyond the budget, so that it can be
+// inspected while all others are in use.
 func (d *Driver) Survey(ctx context.Context, urls []string) []cell.Server {
 	var asked []*target
 	for _, url := range urls {
 		t, err := parseURL(url, d.opts.Unsafe, d.opts.Standby)
 		if err != nil {
-			continue // the cell cannot be opened, which its status says
+			continue // the cell cannot be opened, as its status says
 		}
 		if !slices.ContainsFunc(asked, func(a *target) bool { return a.server == t.server }) {
 			asked = append(asked, t)
@@ -67,7 +67,7 @@ func (d *Driver) survey(ctx context.Context, t *target) cell.Server {
 	return s
 }
 
-// look fills in what a connection shows of its server.
+// look reads the properties of a server on a connection.
 func look(ctx context.Context, on *pgx.Conn, s *cell.Server) error {
 	var pid uint32
 	var at time.Time
@@ -88,7 +88,7 @@ func look(ctx context.Context, on *pgx.Conn, s *cell.Server) error {
 		s.ClockMS = at.Sub(came).Milliseconds()
 	}
 	if s.Recovering || s.Profile == string(aurora) {
-		return nil // it is asked about its own position, which a standby does not have
+		return nil // the statement asks for the server's own position, which a standby does not have
 	}
 	rows, err := on.Query(ctx, sqlStandbys)
 	if err != nil {

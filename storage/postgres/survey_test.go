@@ -66,7 +66,7 @@ func TestSurvey(t *testing.T) {
 	s.Restart(t)
 }
 
-// A pooler is told from a server, whatever the URL says.
+// A pooler is recognised whatever the URL says.
 func TestSurvey_Pooler(t *testing.T) {
 	t.Parallel()
 	s := pgtest.Shared(t)

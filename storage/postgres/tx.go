@@ -29,7 +29,7 @@ type tx struct {
 	begun bool // the first statements have succeeded
 	over  bool
 	err   error // the first failure; the transaction is not committed after it
-	// lasting is set once something that counts in the pulse may have been written.
+	// lasting is set once the transaction may have written something that counts in the pulse.
 	lasting bool
 	guess   bool // counter rows may be assumed to exist
 
@@ -50,7 +50,7 @@ type tx struct {
 	held [2]bool // table locks held, see hold
 }
 
-// begin queues the beginning of the transaction. One that is alone sends it and passes the gate.
+// begin queues the beginning of the transaction. An exclusive transaction sends it at once and passes the gate.
 func (t *tx) begin(ctx context.Context) error {
 	o := t.cell.opts
 	if t.conn.viewing {
@@ -69,8 +69,8 @@ func (t *tx) begin(ctx context.Context) error {
 	}
 	if t.mode >= alone {
 		t.queue.Queue("SET LOCAL lock_timeout = '2s'")
-		// From here on no transaction can pass the gate, and those that had passed it have ended. Later statements
-		// have snapshots taken after the lock.
+		// From here on no transaction can pass the gate, and all that had passed it have ended. Later statements have
+		// snapshots taken after the lock.
 		t.queue.Queue("LOCK TABLE locus_cell IN EXCLUSIVE MODE")
 	}
 	t.gate()

@@ -14,7 +14,7 @@ import (
 const sqlUnfound = `SELECT q.anchor FROM unnest($1::bigint[], $2::text[]) AS q (anchor, match) WHERE NOT EXISTS (
 		SELECT FROM (SELECT anchor FROM entity WHERE words @@ q.match::tsquery OFFSET 0) AS e WHERE e.anchor = q.anchor)`
 
-// Unfound searches for each entity: the index skips what the longest lists have and the shortest lacks.
+// Unfound searches for each entity: the index skips entries of the longest lists that the shortest list lacks.
 func (t *tx) Unfound(ctx context.Context, entities []entity.Indexed) ([]entity.PUID, error) {
 	if err := t.use(ctx); err != nil || len(entities) == 0 {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 	"github.com/locus-db/locus/storage/internal/document"
 )
 
-// Tidy does nothing: the server does it on its own.
+// Tidy does nothing, because the server does such work itself.
 func (c *Cell) Tidy(ctx context.Context) (bool, error) { return false, ctx.Err() }
 
 // Vacuum merges the postings, whose runs keep removed ones, while writers wait. Then it rewrites the

@@ -13,8 +13,8 @@ import (
 	"github.com/locus-db/locus/storage/postgres"
 )
 
-// A transaction that only read stays open for the next one on its connection, but not for long: the server keeps the
-// old versions of all rows as long.
+// A transaction that only read stays open for the next one on its connection, but not for long, because meanwhile the
+// server keeps the old versions of all rows.
 func TestView_LeavesNoTransactionOpen(t *testing.T) {
 	t.Parallel()
 	s, _, opened := opens(t, 1, &postgres.Options{IdleTimeout: time.Hour}) // the server does not end it
@@ -41,7 +41,7 @@ func TestView_LeavesNoTransactionOpen(t *testing.T) {
 	}
 }
 
-// What a transaction reads beside the head is not returned if the head is not what it requires.
+// Rows that a transaction reads together with the head are not returned if the head is not as required.
 func TestView_RequiresTheHead(t *testing.T) {
 	t.Parallel()
 	_, _, opened := opens(t, 1, nil)

@@ -142,7 +142,7 @@ func TestP01_ASnapshotPutBackUnderAProcess(t *testing.T) {
 	})
 }
 
-// A killed server loses no acknowledged write and is served again: there is no false alarm.
+// A killed server loses no acknowledged write, and its cell is served again without a false alarm.
 func TestP01_AKilledDatabaseIsServedAgain(t *testing.T) {
 	t.Parallel()
 	a, b := pgtest.Start(t, nil), pgtest.Start(t, nil)

@@ -59,7 +59,7 @@ type Cell struct {
 	path string
 	id   atomic.Pointer[cell.Identity] // nil until the cell is identified
 	opts *Options
-	// cache is the page cache of the cell in bytes. Each connection takes its share of it when it begins a
+	// cache is the size of the cell's page cache in bytes. Each connection takes its share when it begins a
 	// transaction.
 	cache atomic.Int64
 

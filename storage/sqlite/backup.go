@@ -11,8 +11,8 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// FileSize returns the size of the cell's file in bytes, as the transaction sees it: with what is still in the
-// write-ahead log.
+// FileSize returns the size of the cell's file in bytes, as the transaction sees it, including pages that are still in
+// the write-ahead log.
 func (t *tx) FileSize(ctx context.Context) (int64, error) {
 	if err := t.use(ctx); err != nil {
 		return 0, err

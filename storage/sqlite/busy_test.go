@@ -21,7 +21,7 @@ import (
 const patience = 3 * time.Minute
 
 // A file whose write lock another program holds costs one write the lock timeout. A caller with a deadline gets its
-// error in time; later ones are refused at once; reads continue; and the cell recovers on its own.
+// error in time; later writes are refused at once; reads continue; and the cell recovers on its own.
 func TestP12_LockedFile(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

@@ -126,7 +126,7 @@ func (t *tx) Trim(ctx context.Context, upTo changelog.Seq, limit int) (n int, er
 	if err != nil {
 		return 0, fmt.Errorf("trim changes up to %d: %w", upTo, err)
 	}
-	if n < limit { // nothing is left, and no position up to upTo can still be used by a later change
+	if n < limit { // no rows are left, and no later change can have a position up to upTo
 		s.trimmed = max(s.trimmed, min(int64(upTo), s.seq))
 	}
 	return n, nil

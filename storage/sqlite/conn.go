@@ -15,10 +15,10 @@ import (
 )
 
 // conn is a connection with its prepared statements. It calls the translated library itself, not through the driver for
-// database/sql, which binds a value by comparing its name with those before it, allocates memory for each, and locks the
-// connection in every call. One goroutine at a time uses a connection: a lock of its own is left out.
+// database/sql, which binds a value by comparing its name with those before it, allocates memory for each, and locks
+// the connection in every call. Only one goroutine at a time uses a connection, so it has no lock.
 type conn struct {
-	tls   *libc.TLS // what the library takes for the thread
+	tls   *libc.TLS // the thread context that the library expects
 	db    uintptr
 	stmts map[string]*stmt
 	// cache is the cell's page cache size, in bytes, when the connection last took its share of 1/parts.
@@ -83,7 +83,7 @@ func (c *conn) close() error {
 	return err
 }
 
-// fault returns the error of a result code, or nil if it is none.
+// fault returns the error of a result code, nil for success.
 func (c *conn) fault(rc int32) error {
 	if rc == lib.SQLITE_OK {
 		return nil

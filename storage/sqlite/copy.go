@@ -132,7 +132,7 @@ func (t *tx) WriteRows(ctx context.Context, table string, rows [][]any) error {
 		}
 		return t.Post(ctx, add, nil)
 	}
-	t.posted = nil // its rows may be those
+	t.posted = nil // its rows may be postings
 	of, err := t.rowsOf(table, document.Table)
 	if err != nil {
 		return err
@@ -178,7 +178,7 @@ func (t *tx) DeleteRows(ctx context.Context, table string, keys [][]any) error {
 		}
 		return t.Post(ctx, nil, remove)
 	}
-	t.posted = nil // its rows may be those
+	t.posted = nil // its rows may be postings
 	of, err := t.rowsOf(table, document.Table)
 	if err != nil {
 		return err
@@ -233,7 +233,7 @@ func (t *tx) Journal(ctx context.Context, on bool) error {
 	return nil
 }
 
-// Journaled reads the table in order. Only one transaction writes at a time, so the order is that of the commits.
+// Journaled reads the table in order. Only one transaction writes at a time, so this is the commit order.
 func (t *tx) Journaled(ctx context.Context, after int64, limit int) ([]cell.JournalEntry, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err

@@ -184,7 +184,7 @@ const (
 	sqlFirstNames      = "SELECT m.id, m.name FROM json_each(?) AS j CROSS JOIN metric AS m ON m.id = j.value ORDER BY m.name LIMIT +?"
 )
 
-// TopMetrics reads all buckets of the day, but only those names that may be among the highest.
+// TopMetrics reads all buckets of the day, but only the names that may be among the highest.
 func (t *tx) TopMetrics(ctx context.Context, day int64, prefix counter.Metric, k int) ([]counter.Ranked, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -201,7 +201,7 @@ func (t *tx) topMetrics(ctx context.Context, day int64, prefix counter.Metric, k
 	if err != nil || len(totals) == 0 || k <= 0 {
 		return nil, err
 	}
-	// Metrics above the k-th highest total are in; those equal to it compete by name.
+	// Metrics above the k-th highest total are included; metrics with exactly that total are ordered by name.
 	all := make([]int64, 0, len(totals))
 	for _, n := range totals {
 		all = append(all, n)

@@ -59,7 +59,7 @@ func readDedupRecord(r row) (of counter.DedupRecord, err error) {
 	return of, err
 }
 
-// dedup returns what is remembered under each of n keys, given as a JSON array.
+// dedup returns the rows stored under each of n keys, given as a JSON array.
 func (t *tx) dedup(ctx context.Context, sql string, n int, keys string) ([]counter.DedupRecord, error) {
 	found := make([]counter.DedupRecord, n)
 	if n == 0 {

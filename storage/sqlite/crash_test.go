@@ -41,8 +41,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// batchSize is the number of postings per transaction of the child: unless their number in the cell is a multiple
-// of it, a transaction was torn.
+// batchSize is the number of postings per transaction of the child. If the number in the cell is not a multiple of it,
+// a transaction was torn.
 const batchSize = 50
 
 // writeForEver commits one transaction after the other and prints its number after each.

@@ -25,11 +25,11 @@ type DirOptions struct {
 	// Cells is the number of cells of a new directory. Defaults to 16. An existing directory keeps the number it
 	// was created with; any other value is refused.
 	Cells int
-	// Salt is that of storage.Options.
+	// Salt is the Salt of storage.Options.
 	Salt [16]byte
 	// Rules names the rules that derived data is made with; see cell.Identity.
 	Rules string
-	// Scratch is that of storage.Options.
+	// Scratch is the Scratch of storage.Options.
 	Scratch bool
 	// MustExist makes OpenDir fail instead of creating a directory.
 	MustExist bool
@@ -44,7 +44,7 @@ type DirOptions struct {
 	Readdress *cell.Readdress
 	// Driver returns the driver of a cell that is not in a file. If nil, every cell must be in a file.
 	Driver func(url string) (storage.Driver, error)
-	// OnEvent receives what the installation does on its own; see cell.CellsOptions.
+	// OnEvent receives events of the installation; see cell.CellsOptions.
 	OnEvent func(cell.Event)
 }
 
@@ -59,7 +59,7 @@ const (
 
 // OpenDir opens the data directory at path, or creates it, and opens all cells that are in files:
 //
-//	DIR/lock             the process that has the directory
+//	DIR/lock             the process that uses the directory
 //	DIR/witness          how far each cell has come, see cell.Ledger
 //	DIR/cells/g0-0.db    the authority: the cell that holds the cell map
 //	DIR/cells/g0-1.db    ...
@@ -212,7 +212,7 @@ func date(ctx context.Context, cells *storage.Cells) error {
 		if err := c.View(ctx, func(rt storage.Tx) error {
 			t, ok := rt.(*tx)
 			if !ok {
-				return nil // no cell left its file while the map had no date
+				return nil // no cell has left its file while the map had no date
 			}
 			return t.query(ctx, "SELECT id FROM birth ORDER BY substr(id, 11) DESC LIMIT 1", func(r row) error {
 				birth, err := locality.FromBytes(r.blob(0))

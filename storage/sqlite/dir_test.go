@@ -72,7 +72,7 @@ func TestOpenDir_KeepsMapAndData(t *testing.T) {
 	}
 }
 
-// Each cell gives out puids of its own range in the map.
+// Each cell allocates puids from its range in the map.
 func TestOpenDir_CellsAreThoseOfTheMap(t *testing.T) {
 	t.Parallel()
 	d := openDir(t, t.TempDir(), &sqlite.DirOptions{Cells: 6, Rules: "r"})
@@ -259,7 +259,7 @@ func TestOpenDir_DatesTheMap(t *testing.T) {
 	}
 }
 
-// Cells that are added later are beside the first ones and are opened with them.
+// Cells that are added later are next to the first ones and are opened with them.
 func TestOpenDir_CellsAreAdded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

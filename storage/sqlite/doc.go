@@ -10,14 +10,14 @@
 //	             View ───────────────────►│ some readers, one snapshot   │     │ fsync at every commit
 //	                                      └──────────────────────────────┘     └ copied when it is long
 //
-// A Cell is a storage.Cell: its transactions implement the Stores of packages cell, entity, changelog, lease,
-// rollup and derived, and pass their suites. The head and the totals of a cell are one row: an Update reads it
-// first and writes it once, before the commit. Updates run one at a time in order of arrival, so the head cannot
-// change during an Update, and sealing a cell is an ordinary Update. Every Store method takes a batch. A batch is
-// read by a single statement that gets its arguments as a JSON array, and written by a prepared statement per row
-// (eight rows where that pays), in key order. Statements go to the library, not to its driver for database/sql. Data
-// that is not searched is one document per row; data that is searched has an integer key, a table WITHOUT ROWID, or a
-// word in a full-text index.
+// A Cell is a storage.Cell: its transactions implement the Stores of packages cell, entity, changelog, lease, rollup
+// and derived, and pass their suites. The head and the totals of a cell are one row: an Update reads it first and
+// writes it once, before the commit. Updates run one at a time in order of arrival, so the head cannot change during an
+// Update, and sealing a cell is an ordinary Update. Every Store method takes a batch. A batch is read by a single
+// statement that gets its arguments as a JSON array, and written by a prepared statement per row (eight rows where that
+// pays), in key order. Statements are passed to the library directly, without its driver for database/sql. Data that is
+// not searched is one document per row; data that is searched has an integer key, a table WITHOUT ROWID, or a word in a
+// full-text index.
 //
 // # Durability
 //
@@ -32,8 +32,8 @@
 //
 // # Figures
 //
-// The write path of a new record (BenchmarkWrite: three transactions, about 17 rows, batches of 250) on two busy
-// cores, into a cell that holds 160,000 records and a million postings, which were rows of a table then:
+// The write path of a new record (BenchmarkWrite: three transactions, about 17 rows, batches of 250) on two busy cores,
+// into a cell that holds 160,000 records and a million postings, which at that time were rows of a table:
 //
 //	page size   CPU a record   written a record   file a record
 //	    1 KiB         242 us              29 KB          2.1 KB
@@ -41,9 +41,10 @@
 //	    4 KiB         219 us              64 KB          1.9 KB
 //	    8 KiB         240 us             102 KB          1.9 KB
 //
-// SQLite writes whole pages, once to the log and once to the file: keys lie at random places, and nearly each touches a
-// page of its own. Birth IDs did, which now lie side by side if they are minted in the same seconds, and postings, which
-// are packed, see package posting. In a smaller cell (20,000 records) a record costs 117 us and 14 KB.
+// SQLite writes whole pages, once to the log and once to the file: keys are at random positions, so nearly every key
+// touches a different page. This is no longer true of birth IDs, which are adjacent if minted within the same seconds,
+// and of postings, which are packed (package posting). In a smaller cell (20,000 records) a record costs 117 us and 14
+// KB.
 //
 //	secure_delete=FAST                    see docs/performance.md   taken
 //	a batch read with json_each           3 us a row                taken

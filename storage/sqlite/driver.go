@@ -82,7 +82,7 @@ func (d *Driver) share(change func(open map[*Cell]struct{})) {
 	}
 	change(d.open)
 	share := defaultCells
-	if d.scratch { // its few cells are all in use
+	if d.scratch { // it has few cells, all of them in use
 		share = 1
 	}
 	size := int64(cacheSize / max(len(d.open), share))
@@ -182,7 +182,7 @@ func makeDir(path string) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// syncDir makes the names in a directory durable.
+// syncDir makes directory entries durable.
 func syncDir(path string) error {
 	f, err := os.Open(path)
 	if err != nil {

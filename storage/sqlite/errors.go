@@ -15,7 +15,7 @@ import (
 var (
 	// ErrClosed means that the cell is closed.
 	ErrClosed = fmt.Errorf("sqlite: the cell is closed: %w", cell.ErrUnavailable)
-	// ErrFailed means that the cell closed itself because a disk write failed. What the disk holds is known again
+	// ErrFailed means that the cell closed itself because a disk write failed. What is on the disk is certain again
 	// only after the process has restarted.
 	ErrFailed = fmt.Errorf("sqlite: the cell closed itself after a failed write; check the disk and start again: %w", cell.ErrUnavailable)
 	// errTx means that a transaction was used after its function returned.

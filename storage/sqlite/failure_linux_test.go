@@ -107,8 +107,8 @@ func TestP01_FailedSyncClosesTheCell(t *testing.T) {
 	}
 }
 
-// A write that fails during a checkpoint loses nothing that was acknowledged, but the cell must not continue: the
-// next sync might succeed without the lost pages.
+// A write that fails during a checkpoint loses nothing that was acknowledged, but the cell must not continue, because
+// the next sync might succeed without the lost pages.
 func TestP01_FailedCheckpointClosesTheCell(t *testing.T) {
 	t.Parallel()
 	f := openFile(t)
@@ -139,7 +139,7 @@ func TestP01_FailedCheckpointClosesTheCell(t *testing.T) {
 	}
 }
 
-// A full disk refuses writes, which then did not happen, and nothing else.
+// A full disk refuses writes and has no other effect. The refused writes did not happen.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	f := openFile(t)

@@ -14,8 +14,8 @@ import (
 	"github.com/locus-db/locus/storage/sqlite"
 )
 
-// A directory does not grow beyond the cells that the process can open, and is not created with more; one that has
-// more reports it before opening them.
+// A directory is not created with more cells than the process can open, and does not grow beyond that. A directory that
+// has more reports it before opening them.
 func TestP08_GrowthAsksTheMachine(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")

@@ -4,8 +4,8 @@ package sqlite
 
 import "strings"
 
-// rowsAtOnce and valuesAtOnce bound a multi-row insert. To run a statement costs about as much as to write a narrow row, so
-// many rows at once pay only where they are narrow.
+// rowsAtOnce and valuesAtOnce limit a multi-row insert. Running a statement costs about as much as writing a narrow
+// row, so inserting many rows at once only pays if they are narrow.
 const (
 	rowsAtOnce   = 8
 	valuesAtOnce = 64
@@ -20,8 +20,8 @@ type rowsOf struct {
 	rows int
 }
 
-// inserting builds the statements, that of most rows first. into names a table with the given number of columns; then is
-// the conflict clause.
+// inserting builds the statements, the one with the most rows first. into names a table with the given number of
+// columns; then is the conflict clause.
 func inserting(into string, columns int, then string) (in insert) {
 	row := "(" + holds(columns) + ")"
 	for _, rows := range []int{valuesAtOnce / columns, rowsAtOnce, 1} {

@@ -164,7 +164,7 @@ func (l *ledger) Note(id cell.ID, p cell.Pulse) error {
 	return l.put(id, p)
 }
 
-// put writes the line of a cell. The first line of a cell is synced at once: so a cell with commits but no line
+// put writes the line of a cell. The first line of a cell is synced at once. So a cell with commits but without a line
 // must have been restored without this file.
 func (l *ledger) put(id cell.ID, p cell.Pulse) error {
 	e, ok := l.lines[id]

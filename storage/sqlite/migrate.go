@@ -43,8 +43,9 @@ const (
 	// A file carries the number of its newest migration, so opening
 	// an up-to-date cell needs only pragmas.
 	format = 6
-	// readerShift is where in user_version the oldest reader stands: the oldest format whose programs may work with the file. A migration that
-	// they do not notice sets it to their format; 0 means the format of the file.
+	// readerShift is the position in user_version of the oldest reader: the oldest format whose programs may work with
+	// the file. A migration that such programs need not know of sets it to their format; 0 means the format of the
+	// file.
 	readerShift = 16
 	// oldest is the lowest format that is migrated: those before it were never released.
 	oldest = 3
@@ -172,8 +173,8 @@ func cause(err error) error {
 	return err
 }
 
-// format returns the format of a file, 0 for an empty one, and this program's for a newer one that it may work with. It refuses a
-// file that is not a cell, or has another format.
+// format returns the format of a file, 0 for an empty one, and this program's format for a newer one that it may work
+// with. It refuses a file that is not a cell or has any other format.
 func (c *conn) format(path string) (int64, error) {
 	r, err := c.do(`SELECT application_id, user_version,
 		(SELECT count(*) FROM sqlite_schema WHERE name NOT LIKE 'goose%' AND name NOT LIKE 'sqlite%')
@@ -187,7 +188,7 @@ func (c *conn) format(path string) (int64, error) {
 	case id != applicationID && (id != 0 || version != 0 || reader != 0 || tables != 0):
 		return 0, fmt.Errorf("%w: %s is a database of another program: choose another directory", cell.ErrFormat, path)
 	case version > format && reader > 0 && reader <= format:
-		return format, nil // a newer Locus has added what this one does not notice
+		return format, nil // a newer Locus has only added tables or columns
 	case version > format:
 		return 0, fmt.Errorf("%w: %s was written by a newer Locus (format %d, this one reads up to %d): update Locus", cell.ErrFormat, path, version, format)
 	case version > 0 && version < oldest:

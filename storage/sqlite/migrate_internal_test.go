@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A new file gets the tables of all migrations at once, and is the same as one that goose has migrated.
+// A new file gets the tables of all migrations at once, and equals one that goose has migrated.
 func TestMigrate_NewFilesAreAsGooseMakesThem(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

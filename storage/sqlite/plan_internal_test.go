@@ -227,7 +227,7 @@ func counterCalls(ctx context.Context, t counter.Store) []func() error {
 	return calls
 }
 
-// A failing statement makes its method fail: what cannot be read does not count as absent.
+// A failing statement makes its method fail: an unreadable row does not count as absent.
 func TestErrors_OfStatementsAreReturned(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

@@ -12,8 +12,8 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// A puid remains used even if nothing of its key is left: the directory was dropped after its keys were copied to
-// newer cells, and the process was restarted.
+// A puid is not used again even if its key is gone: the directory was dropped after its keys were copied to newer
+// cells, and the process was restarted.
 func TestP07_APuidIsNeverGivenAgain(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

@@ -51,8 +51,8 @@ func (t *tx) unindex(anchors []int64) error {
 	return each(t, "DELETE FROM search WHERE rowid = ?", anchors, func(s *stmt, anchor int64) error { return s.exec(anchor) })
 }
 
-// index adds documents of entities that have none, each by a statement: one for several rows has a savepoint, before which
-// the index writes what it has collected.
+// index adds documents of entities that have none, one statement each: a statement for several rows has a savepoint,
+// which makes the index write its buffer first.
 func (t *tx) index(entries []entry) error {
 	return each(t, "INSERT INTO search (rowid, words) VALUES (?, ?)", entries, func(s *stmt, e entry) error {
 		return s.exec(e.anchor, e.words)
@@ -75,7 +75,7 @@ const (
 	sqlSearchAfter = "(" + points + " < ? OR " + points + " = ? AND e.anchor > ?) ORDER BY " + points + " DESC, e.anchor LIMIT +?"
 )
 
-// Search intersects the posting lists of the query's words, which are in the order of anchors.
+// Search intersects the posting lists of the query's words, which are ordered by anchor.
 func (t *tx) Search(ctx context.Context, query entity.Query) (found []*entity.Entity, err error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
@@ -101,8 +101,8 @@ func (t *tx) Search(ctx context.Context, query entity.Query) (found []*entity.En
 	return found, nil
 }
 
-// handful is up to how many matches are taken from the index once. Others are counted first, which reads the lists of all
-// words twice; but mostly a cell has none or a handful.
+// handful is up to how many matches are read from the index without counting them. More are counted first, which reads
+// the lists of all words twice; but mostly a cell has none or a handful.
 const handful = 64
 
 // searchBest sorts the matches if they are few. Otherwise it intersects the list of each rank with the query, best
@@ -144,8 +144,8 @@ func (t *tx) searchBest(ctx context.Context, query entity.Query, has, hasNot str
 	return found, nil
 }
 
-// expression returns the match expression for what entities must have, and the one for what they must not have.
-// possible is false if no entity can match.
+// expression returns the match expression for the words that entities must have, and the one for the words that they
+// must not have. possible is false if no entity can match.
 func (t *tx) expression(query entity.Query) (has, hasNot string, possible bool) {
 	match := t.text[:0]
 	for _, term := range query.Terms {
@@ -171,8 +171,8 @@ func (t *tx) expression(query entity.Query) (has, hasNot string, possible bool) 
 	return string(match[:end]), string(match[end:]), true
 }
 
-// appendWords appends an expression for words, the last of which may be a prefix, or others in their place: for all of
-// them, or those at some indexes.
+// appendWords appends an expression for words or the alternatives in their place: for all of them, or for those at some
+// indexes. The last word may be a prefix.
 func appendWords(match []byte, words []string, instead [][]string, at []int) []byte {
 	for i, word := range words {
 		if at != nil && !slices.Contains(at, i) {
@@ -194,7 +194,7 @@ func appendWords(match []byte, words []string, instead [][]string, at []int) []b
 	return match
 }
 
-// and appends an operator to an expression, unless one begins there.
+// and appends an operator to an expression, unless it is empty or ends with an opening bracket.
 func and(match []byte) []byte {
 	if n := len(match); n == 0 || match[n-1] == '(' {
 		return match

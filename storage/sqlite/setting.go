@@ -23,8 +23,8 @@ func (o *Options) settings(writer bool) []setting {
 	number := func(pragma string, n int) setting {
 		return setting{pragma, strconv.Itoa(n), strconv.Itoa(n)}
 	}
-	// Deleted rows are overwritten, but not pages that become free with them, as they do in merges of words and postings: that would
-	// be a quarter of what the words write. Vacuum leaves neither.
+	// Deleted rows are overwritten, but not the pages that become free when words and postings are merged: that would
+	// cost a quarter of what the index writes. Vacuum leaves neither.
 	secure := setting{"secure_delete", "FAST", "2"}
 	if o.Scratch {
 		secure = setting{"secure_delete", "OFF", "0"}

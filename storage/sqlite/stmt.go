@@ -161,7 +161,7 @@ func (s *stmt) query(ctx context.Context, each func(row) error, values ...any) e
 	}
 }
 
-// row is the row that a statement stands on.
+// row is the current row of a statement.
 type row struct{ of *stmt }
 
 func (r row) int(i int) int64 {

@@ -41,15 +41,16 @@ func (c *conn) merge() (bool, error) {
 	return n > 1, err
 }
 
-// mergeSettings are the settings of the search index that differ from SQLite's: it merges eight segments at a time instead of four, and
-// what has lost 15 % of its entities instead of 10. More of either costs searches more than it saves.
+// mergeSettings are the settings of the search index that differ from SQLite's: it merges eight segments at a time
+// instead of four, and segments that have lost 15 % of their entities instead of 10 %. Higher values would cost
+// searches more than they save.
 var mergeSettings = []struct {
 	name  string
 	value int64
 }{{"automerge", 8}, {"deletemerge", 15}}
 
-// tune writes the settings into a file that has others. They say when is merged, not what is found: a file that cannot be
-// written now is opened with those that it has.
+// tune writes the settings into a file that has others. They affect when segments are merged and not the results, so a
+// file that cannot be written now is opened with its own settings.
 func (c *conn) tune() error {
 	for _, s := range mergeSettings {
 		stored, err := c.do("SELECT 1 FROM search_config WHERE k = ? AND v = ?", s.name, s.value)
@@ -65,7 +66,8 @@ func (c *conn) tune() error {
 	return nil
 }
 
-// arrange runs a command of the search index, which no transaction of a cell counts, and returns how many rows it wrote.
+// arrange runs a command of the search index, which does not count as a transaction of the cell, and returns how many
+// rows it wrote.
 func (c *conn) arrange(sql string, values ...any) (int64, error) {
 	before, err := c.total()
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// A cell that was written to in small transactions has many segments of words, and pages in its log. Tidy leaves one and
-// none, and is no write that lasts.
+// A cell that was written to in small transactions has many segments of words, and pages in its log. Tidy leaves one
+// segment and no pages, and does not count as a lasting write.
 func TestTidy_LeavesOneSegment(t *testing.T) {
 	t.Parallel()
 	c, ctx := openCell(t), t.Context()
@@ -26,7 +26,7 @@ func TestTidy_LeavesOneSegment(t *testing.T) {
 		}
 	}
 	nothing := func(tx storage.Tx) error { return tx.DeleteEntities(ctx, nil) }
-	if err := c.Update(ctx, nothing); err != nil { // counts what the index wrote with the last commit
+	if err := c.Update(ctx, nothing); err != nil { // counts the rows that the index wrote with the last commit
 		t.Fatal(err)
 	}
 	segments := func() int64 {
@@ -75,7 +75,7 @@ func TestTidy_LeavesOneSegment(t *testing.T) {
 	}
 }
 
-// Files of older programs merge as new ones do once they are opened, and are as far as they were.
+// Once they are opened, files of older programs are merged like new ones. Their content is unchanged.
 func TestTune_FilesThatExist(t *testing.T) {
 	t.Parallel()
 	path, ctx := filepath.Join(t.TempDir(), "cell.db"), t.Context()

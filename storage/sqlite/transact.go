@@ -107,7 +107,7 @@ func (c *Cell) View(ctx context.Context, fn func(storage.Tx) error) (err error) 
 	return c.read(r, s, fn)
 }
 
-// Read runs fn in a read transaction on the write connection: between writers, with the pages that they left in the
+// Read runs fn in a read transaction on the write connection, between updates, with the pages that they left in the
 // cache.
 func (c *Cell) Read(ctx context.Context, fn func(storage.Tx) error) (err error) {
 	ctx, s := c.span(ctx, "cell read")

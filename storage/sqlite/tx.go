@@ -22,7 +22,7 @@ type tx struct {
 	state *state // the cell's state as the transaction sees it; nil until it is read
 	was   state  // the state as stored
 	over  bool
-	// lasting is set once something that counts as a commit may have been written.
+	// lasting is set once the transaction may have written something that counts as a commit.
 	lasting bool
 	err     error         // the first failed statement; the transaction is not committed after it
 	posted  *posting.Runs // nil until postings are read or written
@@ -211,8 +211,8 @@ func hexes[T any](t *tx, items []T, bytes func(*T) []byte) string {
 	return string(t.text)
 }
 
-// inOrder returns the items in key order, so that rows are written in the order in which they lie. The sort is
-// stable: of equal items the later one stays later.
+// inOrder returns the items in key order, in which rows are stored. The sort is stable: of equal items the later one
+// stays later.
 func inOrder[T any](items []T, compare func(a, b T) int) []T {
 	if slices.IsSortedFunc(items, compare) {
 		return items

@@ -17,7 +17,7 @@ import (
 const sqlUnfound = "SELECT rowid FROM search WHERE search MATCH ? AND rowid >= ? AND rowid <= ? ORDER BY rowid"
 
 // Unfound reads the list of each word once, between the anchors of the entities that should be in it. A search for each
-// entity would read all of its lists, most of which belong to other entities too: the index has no short way into a list.
+// entity would read all of its lists, most of which belong to other entities too: the index cannot skip within a list.
 func (t *tx) Unfound(ctx context.Context, entities []entity.Indexed) ([]entity.PUID, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err

@@ -96,8 +96,8 @@ func killDir(t *testing.T, dir string, enough int) (acknowledged [4]int64) {
 	return acknowledged
 }
 
-// A process that is killed at any point, even in its first start, leaves a directory that starts and contains what
-// was acknowledged: a false alarm would be worse than none.
+// A process that is killed at any point, even in its first start, leaves a directory that opens and contains every
+// acknowledged write: a false alarm would be worse than no alarm.
 func TestP01_AKilledProcessStartsAgain(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -239,7 +239,7 @@ func remove(t *testing.T, dir string, names ...string) {
 	}
 }
 
-// A backup that is restored repeatedly begins an incarnation that no earlier restore began.
+// Restoring a backup repeatedly begins an incarnation that no earlier restore began.
 func TestP07_ABackupIsRestoredTwice(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

@@ -27,7 +27,8 @@ func (c *conn) vocabulary(writer bool) error {
 
 const sqlOccurrences = "SELECT term, doc FROM vocabulary WHERE term >= ?1 AND term < ?2 AND (term > ?1 OR doc > ?3) ORDER BY term LIMIT +?4"
 
-// Occurrences reads the search index in the order of words and anchors, without the ranges of words that are not of a text.
+// Occurrences reads the search index in the order of words and anchors, without the ranges of words that do not come
+// from text.
 func (t *tx) Occurrences(ctx context.Context, after entity.Occurrence, limit int) (all []entity.Occurrence, err error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err

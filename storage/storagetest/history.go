@@ -32,7 +32,7 @@ func ask[T any](name string, do func(ctx context.Context, s derived.Store) (T, e
 	return call{name, func(ctx context.Context, s derived.Store) (any, error) { return do(ctx, s) }}
 }
 
-// Few distinct values, so that calls interact, including boundary values.
+// Few distinct values, including boundary values, so that calls interact.
 var (
 	allPUIDs    = []entity.PUID{math.MinInt64 + 1, -3, -2, -1, 1, 2, 3, 4, math.MaxInt64}
 	allKeys     = []uint64{0, 1, 2, 1 << 63, math.MaxUint64}
@@ -76,7 +76,7 @@ var drawCall = rapid.Custom(func(t *rapid.T) call {
 		entries := batch(t, drawRedo)
 		return ask("PutRedo", func(ctx context.Context, s derived.Store) ([]derived.Redo, error) {
 			stored, err := s.PutRedo(ctx, entries)
-			if err == nil { // a read completes what is returned
+			if err == nil { // a backend may queue writes: stored is complete only after the next read
 				_, err = s.Redo(ctx, math.MinInt64, 1)
 			}
 			return stored, err
@@ -143,7 +143,7 @@ func (m *model) compare(ctx context.Context, s derived.Store, calls []call) erro
 	return nil
 }
 
-// clean removes what the previous history left.
+// clean removes the rows of the previous history.
 func clean(ctx context.Context, s derived.Store) error {
 	var ps []derived.Posting
 	var pairs []derived.Pair

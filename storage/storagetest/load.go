@@ -80,8 +80,7 @@ func entityOf(r *entity.Record) entity.Indexed {
 	return entity.Indexed{Entity: e, Words: []string{"joes", "famous", "pizza", "no", r.Key[6:]}, Terms: terms}
 }
 
-// Write puts a batch of n new records as the resolver does: all rows of a new record, in three
-// transactions.
+// Write puts a batch of n new records like the resolver: all rows of a new record, in three transactions.
 func (l *Load) Write(ctx context.Context, c storage.Cell, n int) error {
 	keys := make([]cell.Key, n)
 	for i := range keys {

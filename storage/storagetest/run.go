@@ -124,7 +124,7 @@ func Run(t *testing.T, b Backend, names ...Suite) {
 	}
 }
 
-// as returns a way to run transactions as one of the Stores that they are.
+// as runs transactions as one of the Stores that they implement.
 func as[S any](transact func(context.Context, func(storage.Tx) error) error) func(context.Context, func(S) error) error {
 	return func(ctx context.Context, fn func(S) error) error {
 		return transact(ctx, func(tx storage.Tx) error { return fn(any(tx).(S)) })

@@ -196,7 +196,7 @@ func overIsOver(t tester, c Cell) {
 	carry(t, c, 9)
 }
 
-// concurrentUpdatesAreSerial runs eight writers that each increment what they read, and readers that must
+// concurrentUpdatesAreSerial runs eight writers that each increment the number that they read, and readers that must
 // never see a count without its postings.
 func concurrentUpdatesAreSerial(t tester, c Cell) {
 	const writers, each = 8, 10

@@ -6,10 +6,10 @@
 //	   ▲                   │                            │
 //	   └── it passes ──────┴── a later probe passes ────┘
 //
-// A caller whose transaction failed in a way that suggests a database that is gone, hangs or is locked does not
-// decide that itself: it reports a doubt, and a separate background probe decides. So a slow statement or a
-// long-held row lock does not open the breaker. A caller that is certain trips it. While the breaker is open,
-// callers are refused at once; none of them serves as a probe.
+// A failed transaction may mean that the database is gone, hangs or is locked. The caller does not decide that: it
+// reports a doubt, and a background probe decides. So a slow statement or a long-held row lock does not open the
+// breaker. A caller that knows the database is gone trips it. While the breaker is open, callers are refused at once;
+// none of them serves as a probe.
 package breaker
 
 import (
@@ -37,7 +37,7 @@ type Options struct {
 	Rand func() float64
 }
 
-// growth is how many times the patience and the pause double.
+// growth is how many times the patience and the pause are doubled.
 const growth = 3
 
 // Breaker is the breaker of one database. It is safe for concurrent use.

@@ -97,7 +97,7 @@ func TestBreaker_SlowDatabase(t *testing.T) {
 	})
 }
 
-// A caller that is certain opens the breaker at once; a probe closes it.
+// A caller that knows that the database is gone opens the breaker at once; a probe closes it.
 func TestBreaker_Trip(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package document defines the formats that all backends share: records and changes are compact JSON texts beside
-// the columns that are queried; entities are packed bytes; and the words of a search index, the rows that move with
-// a cell, and byte columns have one form.
+// Package document defines the formats that all backends share: records and changes are compact JSON texts, stored next
+// to the columns that are queried; entities are packed bytes. It also defines the words of a search index, the rows
+// that move with a cell, and columns of bytes.
 package document
 
 import (

@@ -70,7 +70,7 @@ func TestDocuments_AreJSON(t *testing.T) {
 	})
 }
 
-// Any other equivalent JSON can be read too.
+// Other equivalent JSON can be read too.
 func TestDocuments_OfOtherHands(t *testing.T) {
 	t.Parallel()
 	attributes, err := ParseAttributes(" { \"a\" : [ \"\\u00e9\" , \"\\/\\n\" ] } ")
@@ -88,7 +88,7 @@ func TestDocuments_OfOtherHands(t *testing.T) {
 	}
 }
 
-// No members, and no image, are the empty text.
+// A list without members and a missing image are encoded as the empty text.
 func TestDocuments_OfNothing(t *testing.T) {
 	t.Parallel()
 	if versions, err := ParseVersions(""); versions != nil || err != nil {

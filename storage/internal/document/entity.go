@@ -10,8 +10,8 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// An entity is the largest row and the one written most often, and it is derived from records. So it is not JSON,
-// which takes four times the bytes, two thirds of them names.
+// An entity is the largest row and the one written most often, and it is derived from records. So it is not stored as
+// JSON, which takes four times as many bytes, two thirds of them field names.
 //
 //	format 1 | kind | members: source, key, puid, version | view: name, values: value, how many members
 //	times 2 and 1 if it is pinned, which members
@@ -49,7 +49,7 @@ func AppendEntity(b []byte, e *entity.Entity) []byte {
 	return b
 }
 
-// ParseEntity sets in e what AppendEntity wrote.
+// ParseEntity parses what AppendEntity wrote into e.
 func ParseEntity(body []byte, e *entity.Entity) error {
 	if len(body) == 0 || body[0] != entityFormat {
 		return fmt.Errorf("%w: it is not of format %d", errEntity, entityFormat)

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// scan parses only the JSON that this package writes: no space between tokens, members in the order of writing.
-// This takes a sixth of the time of encoding/json. After the first mismatch it stays bad.
+// scan parses only the JSON that this package writes: no space between tokens, members in the order of writing. This
+// takes a sixth of the time of encoding/json. After the first mismatch all further calls fail.
 type scan struct {
 	rest string
 	bad  bool

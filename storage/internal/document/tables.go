@@ -112,7 +112,7 @@ func (t Totals) Row() []any {
 	return []any{int64(1), t.Used, t.Seq, t.Trimmed, n.Records, n.Entities, n.Merges, n.Splits, t.Turns}
 }
 
-// IsTotals reports whether key is that of the row.
+// IsTotals reports whether key is the key of the row with the totals.
 func IsTotals(key []any) bool { return len(key) == 1 && key[0] == int64(1) }
 
 // ParseTotals parses the result of Row.

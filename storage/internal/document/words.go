@@ -15,10 +15,10 @@ const (
 	rankMark = "\u0081"
 )
 
-// Marks returns a range that contains all marked words, in the order of bytes: those from first, and below last.
+// Marks returns a range that contains all marked words, in byte order: from first up to, but not including, last.
 func Marks() (first, last string) { return termMark, "\u0083" }
 
-// digits are those of base 32; no index folds their case.
+// digits are the digits of base 32; no index folds their case.
 const digits = "0123456789abcdefghijklmnopqrstuv"
 
 // Every is a word that every entity has, for searches with only excluded terms.
@@ -33,13 +33,13 @@ func AppendTerm(b []byte, term uint64) []byte {
 	return b
 }
 
-// AppendRank appends the points of an entity to b as one word of a search index. There are few values, so a search
-// can intersect with one after the other, best first, and stop at the limit.
+// AppendRank appends the points of an entity to b as one word of a search index. There are few different ranks, so a
+// search can intersect with them one at a time, the best first, and stop at the limit.
 func AppendRank(b []byte, points int) []byte {
 	return append(append(b, rankMark...), digits[points])
 }
 
-// Few is the maximum number of matches that are sorted by rank. With more, the list of a rank contains enough of
+// Few is the maximum number of matches that are sorted by rank. With more, the list of each rank contains so many of
 // them that intersecting rank by rank soon reaches the limit.
 const Few = 10_000
 
@@ -57,9 +57,9 @@ func IsWord(name string) bool {
 	})
 }
 
-// Differing returns the indexes of the words of a query for which Except has others than Instead. What the query finds
-// without Except has something in place of every word, so it is a result of Except if it has what Except says in place of
-// these. If there are none, Except leaves nothing.
+// Differing returns the indexes of the words of a query for which Except has other alternatives than Instead. The
+// results without Except have one of the alternatives for every word, so they are results of Except if they also have
+// one of its alternatives for the words that differ. If none differ, every result is excluded.
 func Differing(query entity.Query) (at []int) {
 	of := func(list [][]string, i int) []string {
 		if i < len(list) {

@@ -10,28 +10,29 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// Cache has the indexes of the runs of a cell, for all transactions of a process. The zero value is empty.
+// Cache holds the indexes of the runs of a cell, for all transactions of a process. The zero value is empty.
 type Cache struct {
 	mu   sync.Mutex
 	runs map[named]*index
 	last *state // as it was read or written last, which may have been rolled back
 }
 
-// saw notes a state, which does not change any more.
+// saw notes a state, which must not change any more.
 func (c *Cache) saw(s *state) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.last = s
 }
 
-// seen returns the state that was noted last, nil if none was.
+// seen returns the state noted last, or nil.
 func (c *Cache) seen() *state {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.last
 }
 
-// named is a run: a number is given again if its transaction is rolled back, and the hash tells such runs apart.
+// named identifies a run. If a transaction is rolled back its run's number is used again, and the hash distinguishes
+// the two runs.
 type named struct{ id, hash uint64 }
 
 func (c *Cache) put(r run, x *index) {
@@ -43,7 +44,7 @@ func (c *Cache) put(r run, x *index) {
 	c.runs[named{r.id, r.hash}] = x
 }
 
-// only returns the chunk of a run of one, nil if it is not there.
+// only returns the chunk of a run that has one chunk, nil if it is not cached.
 func (c *Cache) only(r run) []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -53,7 +54,7 @@ func (c *Cache) only(r run) []byte {
 	return nil
 }
 
-// some returns the indexes that are there, nil for others. It forgets those of other runs once they are too many.
+// some returns the cached indexes, nil for runs without one. It drops the indexes of other runs if there are too many.
 func (c *Cache) some(runs []run) []*index {
 	found := make([]*index, len(runs))
 	c.mu.Lock()

@@ -13,7 +13,7 @@ import (
 	"github.com/locus-db/locus/resolve/derived"
 )
 
-// place is the place of a posting in the order of runs: keys are signed there, as in an integer column.
+// place is the position of a posting in the order of a run. Keys are signed there, as in an integer column.
 type place struct{ key, puid int64 }
 
 func (a place) compare(b place) int {
@@ -26,7 +26,7 @@ func (a place) posting() derived.Posting {
 	return derived.Posting{Key: uint64(a.key), PUID: entity.PUID(a.puid)}
 }
 
-// entry says that a posting is there, or gone.
+// entry states that a posting is present or gone.
 type entry struct {
 	place
 	gone bool
@@ -35,15 +35,15 @@ type entry struct {
 // A chunk is a format byte and its entries in order. An entry is
 //
 //	a byte: (bytes of the key * 9 + bytes of the record) * 2, plus 1 if the posting is gone
-//	the key minus that before, which was the lowest one at first, in 0 to 8 bytes, little endian, the last not 0
-//	the record in the same way: of the same key minus that before and 1, else zigzag
+//	the key minus the previous key, at first the lowest one, in 0 to 8 bytes, little endian, the last not 0
+//	the record in the same way: minus the previous record and 1 if the key is the same, else zigzag
 //
 // chunkSize makes a row of a chunk fill a page of 2 KiB of SQLite, and a quarter of one of PostgreSQL.
 const (
 	chunkFormat = 1
 	chunkSize   = 1960
 	entrySize   = 1 + 8 + 8 // at most
-	// fullChunk is how many entries are in a full chunk at least.
+	// fullChunk is the least number of entries in a full chunk.
 	fullChunk = (chunkSize - 1 - entrySize) / entrySize
 )
 
@@ -140,7 +140,7 @@ func (r *reader) skip(key int64) {
 	}
 }
 
-// sizes is how many bytes key and record take, by the first byte of an entry.
+// sizes is the number of bytes of key and record, by the first byte of an entry.
 var sizes = func() (all [256]struct{ key, puid uint8 }) {
 	for i := range all {
 		all[i].key, all[i].puid = uint8(i/2/9), uint8(i/2%9) //nolint:gosec // less than 15

@@ -10,10 +10,11 @@
 //	posting_chunk   run << 32 | n            chunk n of a run: postings in order
 //	                run << 32 | 1 << 31 | n  part n of its index: the first posting of each chunk, and a filter of keys
 //
-// Of two entries for one posting that of the newer run counts; the tail is newer than all runs. An entry may say that
-// the posting is gone. It is dropped when it meets the oldest run, below which there is nothing to hide.
+// If two runs have an entry for one posting, the newer one counts; the tail is newer than all runs. An entry may state
+// that the posting is gone. Such an entry is dropped when it is merged into the oldest run, because no older entry
+// remains that it must hide.
 //
 // The indexes of runs are kept in memory: about 9 bits for each different key of a run for the filter, and 128 for each
-// chunk of about 150 postings, in all 10 bits a posting. They are found by number and hash: the list of runs is read in
-// each transaction, so the memory cannot stand for a run that was rolled back, replaced, or written by another process.
+// chunk of about 150 postings, in all 10 bits a posting. They are cached by number and hash, and each transaction reads
+// the list of runs. So an index is never used for a run that was rolled back, replaced, or written by another process.
 package posting

@@ -13,7 +13,7 @@ import (
 	"github.com/locus-db/locus/resolve/derived"
 )
 
-// ask asks for the records of a key, from a record on.
+// ask is a query for the records of a key, starting at a record.
 type ask struct {
 	place
 	limit int
@@ -96,7 +96,7 @@ func (r *Runs) find(ctx context.Context, asks []ask) (found [][]entity.PUID, err
 	return found, err
 }
 
-// finder answers what is asked, with as few reads as it takes: mostly one.
+// finder processes queries with as few reads as possible, mostly one.
 type finder struct {
 	runs    *Runs
 	state   *state
@@ -142,7 +142,7 @@ func (f *finder) find(ctx context.Context, asks []ask) ([][]entity.PUID, error) 
 	return found, nil
 }
 
-// wants returns what asks need of the runs whose index is known.
+// wants returns the rows that queries need of the runs whose index is known.
 func (f *finder) wants(asks []ask) []want {
 	open, spans := make([]want, 0, len(asks)), make([]span, 0, 2*len(asks))
 	for i, a := range asks {
@@ -199,7 +199,7 @@ type list struct {
 	more   bool // there may be more, which were not looked at
 }
 
-// merge returns the records of an ask and reports whether those are all that it wants.
+// merge returns the records of a query and reports whether they are complete.
 func (f *finder) merge(w want) (puids []entity.PUID, done bool, err error) {
 	var buffer [16]list
 	lists := buffer[:0] // oldest first

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// FuzzChunk decodes anything; what is accepted is written in the same way again.
+// FuzzChunk decodes any bytes; if they are accepted, encoding gives the same bytes.
 func FuzzChunk(f *testing.F) {
 	f.Add(packed(nil))
 	f.Add(packed([]entry{{place{1, -1}, false}, {place{1, 2}, true}, {place{math.MaxInt64, math.MinInt64}, false}}))

@@ -12,7 +12,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// index says in which chunks of a run a key may be.
+// index lists the chunks of a run that may contain a key.
 type index struct {
 	firsts []place // of each chunk
 	parts  []part
@@ -25,10 +25,10 @@ type part struct {
 	keys *xorfilter.BinaryFuse8
 }
 
-// partChunks is how many chunks a part of an index is of: 170 KB.
+// partChunks is how many chunks a part of an index covers: 170 KB.
 const partChunks = 1024
 
-// within returns the chunks, from the first to before the last one, that may have entries of a key from a record on.
+// within returns the chunks, from up to but not including to, that may have entries of a key starting at a record.
 func (x *index) within(at place) (from, to int) {
 	if x.only != nil {
 		return 0, 1
@@ -106,7 +106,7 @@ func (x *index) add(b []byte) error {
 	return nil
 }
 
-// chain is the hash of rows, given that of those before.
+// chain returns the hash of a list of rows, given the hash of the rows before body.
 func chain(before uint64, body []byte) uint64 {
 	var b [16]byte
 	binary.LittleEndian.PutUint64(b[:], before)

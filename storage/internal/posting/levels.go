@@ -29,9 +29,9 @@ func (r *Runs) append(ctx context.Context, s *state, batch []entry) error {
 	return r.finish(s, w, at, 0)
 }
 
-// before returns the run at whose end entries are appended, or the number of runs if there is none: they begin near it, as
-// where several ranges are loaded at once. Newer runs have nothing in their range, so it does not matter that the entries
-// become older than those.
+// before returns the position of the run that entries are appended to, or the number of runs if there is none. The
+// entries begin near the end of that run, as when several ranges are loaded at once. Newer runs have nothing in the
+// range of the entries, so it does not matter that these become older.
 func (s *state) before(batch []entry) int {
 	if len(batch) < extended {
 		return len(s.runs)
@@ -50,7 +50,7 @@ func (s *state) before(batch []entry) int {
 
 var errFull = errors.New("the numbers of runs are used up")
 
-// number gives a run its number.
+// number assigns the next number to a run.
 func (s *state) number(to *run) error {
 	if s.next >= maxRuns {
 		return errFull
@@ -82,7 +82,7 @@ func levelOf(entries uint64) (level int) {
 	return level
 }
 
-// level merges the newest runs of a level if there are too many of them, and newer ones of lower levels with them.
+// level merges the newest runs of a level if there are too many, together with the newer runs of lower levels.
 func (r *Runs) level(ctx context.Context, s *state) error {
 	for level := 0; ; level++ {
 		from, same := len(s.runs), 0
@@ -106,7 +106,7 @@ func (r *Runs) level(ctx context.Context, s *state) error {
 
 func fromStart(run) uint32 { return 0 }
 
-// merge makes one run of those from a position on, which m reads.
+// merge makes one run of all runs from a position on, which m reads.
 func (r *Runs) merge(ctx context.Context, s *state, from, level int, m *merger) error {
 	old := slices.Clone(s.runs[from:])
 	s.runs = s.runs[:from]
@@ -145,8 +145,8 @@ func (r *Runs) merge(ctx context.Context, s *state, from, level int, m *merger) 
 	return nil
 }
 
-// Merge makes one run of all, without the postings that are gone. With mend, it leaves out what is damaged: all, if that is
-// the list of runs.
+// Merge makes one run of all, without the postings that are gone. With mend, it leaves out damaged chunks, or
+// everything if the list of runs is damaged.
 func (r *Runs) Merge(ctx context.Context, mend bool) error {
 	now, err := r.current(ctx, true, nil)
 	if _, damaged := errors.AsType[*cell.DamagedError](err); damaged && mend {

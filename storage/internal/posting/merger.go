@@ -34,12 +34,12 @@ func newMerger(of *Runs, runs []run, from func(run) uint32, mend bool) *merger {
 	return m
 }
 
-// tail adds entries that are newer than those of all runs.
+// tail adds the entries of the tail, which are newer than those of all runs.
 func (m *merger) tail(body []byte) {
 	m.cursors = append(m.cursors, &cursor{reader: &reader{}, bodies: [][]byte{body}})
 }
 
-// fill reads the next chunks of cursors that have none left.
+// fill reads the next chunks for cursors that have none left.
 func (m *merger) fill(ctx context.Context, cursors []*cursor) error {
 	var ids []int64
 	for _, c := range cursors {
@@ -89,7 +89,7 @@ func (m *merger) step(ctx context.Context, c *cursor) error {
 	return nil
 }
 
-// remember takes the chunks of runs of one from memory, where they are there. It is called before begin.
+// remember takes the chunks of single-chunk runs from the cache, if they are there. It is called before begin.
 func (m *merger) remember() {
 	for _, c := range m.cursors {
 		if only := m.of.cache.only(c.run); only != nil {
@@ -128,7 +128,7 @@ func (m *merger) next(ctx context.Context) (e entry, more bool, err error) {
 	return e, more, nil
 }
 
-// intact is chunks without those that are missing or damaged.
+// intact returns chunks without the missing and damaged ones.
 func (r *Runs) intact(ctx context.Context, ids []int64) (map[int64][]byte, error) {
 	rows, err := r.rows.Chunks(ctx, ids)
 	found := make(map[int64][]byte, len(rows))

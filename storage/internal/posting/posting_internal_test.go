@@ -107,7 +107,7 @@ func recordsOf(sorted []derived.Posting, key uint64, limit int) (puids []entity.
 	return puids
 }
 
-// drawPostings draws postings of few keys, of many, and of all kinds of numbers.
+// drawPostings draws postings of few keys, of many keys, and of numbers of every size.
 func drawPostings(t *rapid.T, name string, most int) []derived.Posting {
 	seed := rapid.Uint64().Draw(t, name+" seed")
 	hot := rapid.IntRange(1, 400).Draw(t, name+" keys")
@@ -125,8 +125,8 @@ func drawPostings(t *rapid.T, name string, most int) []derived.Posting {
 	return append(ps, odd...)
 }
 
-// Whatever is posted, removed, rolled back and merged, what is read is what a map would have. Two processes with caches of
-// their own take turns.
+// After any posts, removals, rollbacks and merges, reads return what a map would. Two processes, each with a cache,
+// take turns.
 func TestRuns_AreAMap(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -182,7 +182,7 @@ func TestRuns_AreAMap(t *testing.T) {
 	})
 }
 
-// same fails unless the postings are those of a map.
+// same fails unless the postings equal those of a map.
 func same(t *rapid.T, runs *Runs, want model) {
 	ctx := context.Background()
 	all := want.sorted()
@@ -221,7 +221,7 @@ func same(t *rapid.T, runs *Runs, want model) {
 	}
 }
 
-// What newer runs remove stays removed when they are merged, and is gone from the bytes when all are.
+// Postings removed by newer runs stay removed when runs are merged, and their bytes are gone when all runs are.
 func TestRuns_Removals(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -258,7 +258,7 @@ func TestRuns_Removals(t *testing.T) {
 	}
 }
 
-// A damaged row is named, and mending loses what is in it and no more.
+// A damaged row is reported, and mending loses the postings in it and no others.
 func TestRuns_Damage(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -312,8 +312,8 @@ func TestRuns_Damage(t *testing.T) {
 	}
 }
 
-// What is read once is in memory: a call reads once, over a network together with the state, and postings in one run that
-// is loaded take no more rows.
+// Rows that were read once are cached: a call reads once, over a network together with the state, and postings in one
+// loaded run take no more rows.
 func TestRuns_ReadOnce(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -376,7 +376,7 @@ func drawn(n int) []derived.Posting {
 	return ps
 }
 
-// A load in several ranges at once makes a run of each.
+// A load of several ranges at once writes a run for each.
 func TestRuns_Load(t *testing.T) {
 	t.Parallel()
 	rows, cache := newMemory(), &Cache{}

@@ -50,17 +50,19 @@ type Distant interface {
 }
 
 const (
-	// tailSize is how long the tail grows, in bytes: batches of a few records write one row. Then it becomes a run.
+	// tailSize is the size in bytes at which the tail becomes a run. Until then, batches of a few records write one
+	// row.
 	tailSize = 512
 	// fanout is how many runs are merged into one.
 	fanout = 8
-	// levelZero is how many entries a run of level 0 has at most; each level has fanout times as many.
+	// levelZero is the maximum number of entries in a run of level 0; each level has fanout times as many.
 	levelZero = 2000
-	// extended is how many postings may be appended to a run if they come after all of it: a load writes few runs.
+	// extended is how many postings may be appended to a run if all of them come after it, so that a load writes few
+	// runs.
 	extended = 2 * levelZero
 	// dropsAtOnce is how many rows are deleted at a time.
 	dropsAtOnce = 4096
-	// tries is how often rows are read again that another transaction has merged in the meantime.
+	// tries is how often rows are read again because another transaction has merged them in the meantime.
 	tries = 20
 )
 
@@ -74,13 +76,13 @@ type Runs struct {
 	ahead  map[int64]Row // rows of the chunk table that were read with the state
 }
 
-// New returns the postings of a cell. snapshot says that all statements of the transaction see the same rows; otherwise
-// that begins with its first write.
+// New returns the postings of a cell. snapshot states that all statements of the transaction see the same rows;
+// otherwise they do so only from its first write on.
 func New(rows Rows, cache *Cache, snapshot bool) *Runs {
 	return &Runs{rows: rows, cache: cache, steady: snapshot}
 }
 
-// current returns the state as the transaction sees it. asks are for what is read next.
+// current returns the state as the transaction sees it. asks are the queries that will follow.
 func (r *Runs) current(ctx context.Context, lock bool, asks []ask) (*state, error) {
 	if r.state != nil && r.steady {
 		return r.state, nil
@@ -102,8 +104,8 @@ func (r *Runs) current(ctx context.Context, lock bool, asks []ask) (*state, erro
 	return s, nil
 }
 
-// read reads the row of the state, and over a network with it the rows that asks need if the list of runs is the one that
-// this process saw last.
+// read reads the row of the state. Over a network it also reads the rows that asks need, provided that the list of runs
+// is still the one that this process saw last.
 func (r *Runs) read(ctx context.Context, lock bool, asks []ask) (Row, error) {
 	distant, is := r.rows.(Distant)
 	if !is {
@@ -177,8 +179,8 @@ func (r *Runs) chunks(ctx context.Context, ids []int64) (map[int64][]byte, error
 
 var errMissing = errors.New("there is no such row")
 
-// again calls read with the state, and again if rows were missing because another transaction has merged them. asks are
-// what it asks for.
+// again calls read with the state. It repeats the call if rows were missing because another transaction has merged
+// them. asks are the queries of read.
 func (r *Runs) again(ctx context.Context, asks []ask, read func(*state) error) error {
 	for try := 1; ; try++ {
 		s, err := r.current(ctx, false, asks)

@@ -15,7 +15,7 @@ type run struct {
 	chunks  uint32
 	parts   uint32 // of the index; a run of one chunk has none
 	entries uint64
-	gone    uint64 // entries that say that a posting is gone
+	gone    uint64 // entries of removed postings
 	start   int64  // the first key
 	end     int64  // the last key
 	hash    uint64 // of the index, or of the only chunk; see chain
@@ -32,9 +32,9 @@ func (s *state) clone() *state {
 	return &state{next: s.next, runs: slices.Clone(s.runs), tail: s.tail}
 }
 
-// The row of the state is, with numbers as varints unless said otherwise: a format byte; the number of the next run; the
-// number of runs; for each its number, level, chunks, parts, entries, gone ones, first key, last key and hash in 8 bytes each, little
-// endian; and the tail. No bytes stand for no postings.
+// The row of the state is, with numbers as varints unless said otherwise: a format byte; the number of the next run;
+// the number of runs; for each its number, level, chunks, parts, entries, gone ones, first key, last key and hash in 8
+// bytes each, little endian; and the tail. An empty row means that there are no postings.
 const stateFormat = 1
 
 var errState = errors.New("this is no list of runs")

@@ -13,7 +13,8 @@ import (
 // rowsAtOnce is how many chunks are written, or read by a merge, at a time.
 const rowsAtOnce = 64
 
-// writer writes the entries of a run, which come in order. run has the number and, of a run that is continued, what it is.
+// writer writes the entries of a run, which it receives in order. run has the number and, if the run is continued, its
+// current contents.
 type writer struct {
 	put func([]Row) error
 
@@ -21,7 +22,7 @@ type writer struct {
 	chunk  chunk
 	rows   []Row
 	firsts []place  // of the chunks of the part
-	keys   []uint64 // of the part, each once
+	keys   []uint64 // keys of the part, each once
 	index  index
 	built  bool // the index is of the whole run
 }
@@ -125,7 +126,7 @@ func (w *writer) close() (*index, error) {
 	if err := w.send(); err != nil || !w.built {
 		return nil, err
 	}
-	built := w.index // apart from the writer, whose buffers would stay in memory with it
+	built := w.index // a copy without the writer, whose buffers would otherwise stay in memory
 	return &built, nil
 }
 
