@@ -40,8 +40,8 @@ func (db *DB) Backup(ctx context.Context, w io.Writer) (*Backup, error) {
 // BackupMark is the note that a backup was made.
 type BackupMark = backup.Mark
 
-// MarkBackup notes a backup that was made by other tools, such as those of PostgreSQL, so that its age is known. One that is
-// older than the newest changes nothing.
+// MarkBackup notes a backup that was made by other tools, such as those of PostgreSQL, so that its age is known. A
+// backup older than the newest one changes nothing.
 func (db *DB) MarkBackup(ctx context.Context, m BackupMark) error {
 	return backup.Note(ctx, db.engine, m)
 }

@@ -30,15 +30,15 @@ var (
 )
 
 // Dump reads the whole installation, while it is written to: kinds, rollup definitions, records with their birth ids
-// and versions, decisions, and counters with the dedup records of batches. Each cell is read in one snapshot. They are
-// opened together while no record is being resolved, so writes wait for some milliseconds. Sinks and streams are in it, too. What was read is in
-// temporary files.
+// and versions, decisions, and counters with the dedup records of batches. Sinks and streams are included. Each cell is
+// read in one snapshot. The snapshots are opened together while no record is being resolved, so writes wait for some
+// milliseconds. The data is kept in temporary files.
 func (db *DB) Dump(ctx context.Context) (*Dump, error) { return dump.Take(ctx, db.engine) }
 
 // Restore makes an installation at a URL, as for Open, from what Dump.WriteTo has written. The number of cells and the
 // kind of database may differ from those of the dump. Entity ids stay, and so do decisions, kinds, rollup definitions
-// and counters; puids do not. Sinks and streams are there, paused. Rollups are built when the installation is opened. After an error the installation is
-// ErrUnfinished: delete it. opts may set Storage, Logger and Now.
+// and counters; puids do not. Sinks and streams are restored as paused. Rollups are built when the installation is
+// opened. After an error the installation is ErrUnfinished: delete it. opts may set Storage, Logger and Now.
 func Restore(ctx context.Context, url string, r io.Reader, opts *Options) (restored *Restored, err error) {
 	o := opts.withDefaults()
 	reader, err := dump.NewReader(r)

@@ -18,7 +18,7 @@ var (
 	// ErrInvalid means that the input was rejected. Most of these errors are an *InvalidError, which lists the
 	// problems.
 	ErrInvalid = problem.ErrInvalid
-	// ErrConflict means that the operation contradicts what is stored, or another one that runs.
+	// ErrConflict means that the operation contradicts the stored data or another running operation.
 	ErrConflict = problem.ErrConflict
 	// ErrTrimmed means that the requested changes are no longer in the log.
 	ErrTrimmed = problem.ErrTrimmed

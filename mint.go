@@ -34,9 +34,9 @@ func newMint(o *Options) (func(entity.Ref, locality.Segment) (locality.ID, error
 // gathering is how many milliseconds ids are minted side by side, and how many positions they share.
 const gathering = 1 << 13
 
-// gathered returns a part of a key's segment, another one every few seconds. The births of a batch are inserted into a few
-// pages of their index then, and not each into a page of its own. The parts of successive periods are spread evenly, and
-// within hours cover the segment.
+// gathered returns a part of a key's segment, a different one every few seconds. Then the births of a batch are
+// inserted into a few pages of their index, and not each into a different page. The parts of successive periods are
+// spread evenly, and within hours cover the segment.
 func gathered(s locality.Segment, now time.Time) locality.Segment {
 	if parts := (s.Hi - uint64(s.Lo)) / gathering; parts > 0 {
 		period := bits.Reverse32(uint32(now.UnixMilli() / gathering)) //nolint:gosec // the low bits

@@ -18,8 +18,8 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// Documents is a document database that an installation uses beside its cells; package storage/mongodb opens one. New
-// metrics are counted in it.
+// Documents is a document database that an installation uses in addition to its cells; package storage/mongodb opens
+// one. New metrics are counted in it.
 type Documents = engine.Documents
 
 // Tracer starts spans; see package span.
@@ -41,16 +41,17 @@ type Options struct {
 	TermFrequencies *match.TermFrequencies
 	// Logger receives one line per event. Defaults to discarding them.
 	Logger *slog.Logger
-	// Tracer receives spans of what sinks and sources do, nil for none. Spans of operations are below those in their contexts.
+	// Tracer receives spans for the work of sinks and sources, nil for none. Spans of operations are children of the
+	// spans in their contexts.
 	Tracer Tracer
 	// Node makes the ids minted by this process differ from those of other processes. Defaults to a random one.
 	Node locality.Node
 	// Now is the clock. Defaults to time.Now.
 	Now func() time.Time
-	// PeerAddr is an address, HOST:PORT with a port of 0 for a free one, at which other processes that share the cells send
-	// their writes to this one while it resolves records; without it the records of the others take the slower way through the
-	// databases. The host must be one under which the others reach this process. Only processes that can read the
-	// databases can connect. Ignored if the cells are not shared; "" listens nowhere, and sends nothing.
+	// PeerAddr is an address, HOST:PORT with a port of 0 for a free one, at which other processes that share the cells
+	// send their writes to this one while it resolves records; without it the other processes' records take the slower
+	// way through the databases. The host must be one under which the others reach this process. Only processes that
+	// can read the databases can connect. Ignored if the cells are not shared; "" listens nowhere, and sends nothing.
 	PeerAddr string
 	// Waiting is how many callers may wait in the write queue. Defaults to 256.
 	Waiting int

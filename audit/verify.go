@@ -103,7 +103,7 @@ func (v *verifier) fail(p place, format string, args ...any) {
 	}
 }
 
-// note keeps what a row says of others.
+// note records the references of a row to other entries.
 func (v *verifier) note(r Row) {
 	e, err := r.Entry()
 	if err != nil {

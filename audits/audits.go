@@ -118,8 +118,8 @@ func (h *Handle) Begin(ctx context.Context, e audit.Entry) (*Action, error) {
 	}
 }
 
-// Note stores that an action has begun, and does not wait: for one that has to happen even if the log cannot be written,
-// such as the start of a server.
+// Note stores that an action has begun, without waiting, for actions that have to happen even if the log cannot be
+// written, such as the start of a server.
 func (h *Handle) Note(e audit.Entry) *Action {
 	if !h.Stores(e.Class) {
 		return nil

@@ -95,7 +95,7 @@ func TestHandle_WritesAChainForEachProcess(t *testing.T) {
 	}
 }
 
-// Many callers at once share commits, and each entry "ended" names its own action.
+// Many concurrent callers share commits, and each entry "ended" names its own action.
 func TestHandle_ManyAtOnce(t *testing.T) {
 	t.Parallel()
 	db := open(t, t.TempDir(), &audits.Options{Also: []audit.Class{audit.Write}})
@@ -133,8 +133,8 @@ func TestHandle_ManyAtOnce(t *testing.T) {
 	}
 }
 
-// An action whose entry cannot be written does not begin, and one that had begun gets its end once the log can be written
-// again, in another chain.
+// An action whose entry "begun" cannot be written does not begin. One that had begun gets its entry "ended" in another
+// chain once the log can be written again.
 func TestP10_AuditFails(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t) // the writer has five seconds

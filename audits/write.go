@@ -129,7 +129,7 @@ func (h *Handle) passOn(rows []audit.Row) {
 	}
 }
 
-// begin begins a chain with an entry that names the newest one of the log.
+// begin begins a chain with an entry that names the newest entry of the log.
 func begin(ctx context.Context, tx storage.Tx, chain *audit.Chain, add func(audit.Entry) (audit.Row, error)) error {
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // it returns no error
@@ -176,7 +176,7 @@ func (h *Handle) dropOld(now time.Time) {
 	}
 }
 
-// hasOld reports whether the oldest row may be removed. Every process asks once, also one that runs a short command.
+// hasOld reports whether the oldest row may be removed. Every process checks once, also one that runs a short command.
 func (h *Handle) hasOld(now time.Time) (old bool, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

@@ -30,10 +30,10 @@ func New(e *engine.Engine, r *rollups.Handle, log *audits.Handle) *Handle { retu
 // Map returns the cell map.
 func (h *Handle) Map() *cell.Map { return h.engine.Map() }
 
-// Servers looks at the database servers that have the cells: their connections, clocks and replicas. Cells in files have none.
+// Servers inspects the database servers of the cells: their connections, clocks and replicas. Cells in files have none.
 func (h *Handle) Servers(ctx context.Context) []cell.Server { return h.engine.Cells.Servers(ctx) }
 
-// Documents returns the name of the document database beside the cells, "" if there is none.
+// Documents returns the name of the document database of the installation, "" if there is none.
 func (h *Handle) Documents() string {
 	if h.engine.Documents == nil {
 		return ""
@@ -47,7 +47,7 @@ type Status struct {
 	Reason string       `json:"reason,omitempty"` // why it is not ready, or what is unreachable
 	Rules  string       `json:"rules"`            // version of the matcher that makes the entities
 	Kinds  []KindStatus `json:"kinds"`
-	// Documents is the document database beside the cells, "" if there is none.
+	// Documents is the document database of the installation, "" if there is none.
 	Documents string `json:"documents,omitempty"`
 	// Migrating is the kind whose records are being resolved again, "" if there is none. Switched is how many records
 	// are done.

@@ -43,7 +43,7 @@ func (h *Handle) Vacuum(ctx context.Context, done func(Vacuumed)) error {
 	return nil
 }
 
-// logPage is how many changes are read at once.
+// logPage is how many changes are read at a time.
 const logPage = 1000
 
 // trimErased trims the log of a cell up to the last image of a deleted record.

@@ -76,8 +76,8 @@ type Change struct {
 	Is  *Image `json:"is,omitempty"`
 }
 
-// ErrTrimmed means that changes after the requested number were trimmed: start from a snapshot. Numbers of a
-// history lost in a restore are skipped forever, so that a reader that continues from one of them finds no change
+// ErrTrimmed means that changes after the requested number were trimmed: start from a snapshot. The numbers of a
+// history that was lost in a restore are never used again, so a reader that continues from one of them finds no change
 // with that number.
 var ErrTrimmed = problem.Class(problem.ErrTrimmed, "changelog: changes were trimmed")
 

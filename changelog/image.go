@@ -17,8 +17,8 @@ type Image struct {
 	Sources []string `json:"sources"`
 	// Outcome is Founded or Joined for a record, "" for an entity.
 	Outcome string `json:"outcome,omitempty"`
-	// Attributes has the requested attributes: for an entity those of the merged view, with one value for a
-	// single-valued attribute; for a record those that it was put with. Values are raw, byte for byte.
+	// Attributes has the requested attributes. For an entity they come from the merged view, with one value for a
+	// single-valued attribute; for a record they are as put. Values are raw, byte for byte.
 	Attributes entity.Attributes `json:"attributes"`
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/locus-db/locus/internal/problem"
 )
 
-// Watermark is a position in the logs of several cells and means everything up to it. Cells that it does not name
-// are not considered. Its text form is g0-0:17,g0-3:4, in the order of the cells.
+// Watermark is a position in the logs of several cells and stands for everything up to it. Cells that it does not name
+// do not matter. Its text form is g0-0:17,g0-3:4, in the order of the cells.
 type Watermark map[cell.ID]Seq
 
 // String returns the text form, "" for none.

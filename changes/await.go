@@ -24,8 +24,8 @@ const (
 var ErrBehind = problem.Class(problem.ErrUnavailable, "changes: data is behind the requested watermark")
 
 // Await waits until the cells that this process reads contain a watermark, such as that of a write by another process,
-// for up to five seconds. They contain the writes of their primaries at once, those of standbys later. A nil watermark is
-// reached at once. The errors are ErrBehind and cell.ErrNoCell.
+// for up to five seconds. A primary contains them at once, a standby later. A nil watermark is reached at once. The
+// errors are ErrBehind and cell.ErrNoCell.
 func (h *Handle) Await(ctx context.Context, least changelog.Watermark) error {
 	if len(least) == 0 {
 		return nil

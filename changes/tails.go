@@ -62,8 +62,8 @@ func (t tail) further(ctx context.Context, log changelog.Store) (tail, error) {
 	return tail{bounds.Last, found[:min(len(found), maxJoins)]}, nil
 }
 
-// joinsOf lists the records that joined an entity by a change, the youngest first: those it did not have before, except
-// the one that founded it. If another entity was merged in, only the youngest of its records is listed.
+// joinsOf lists the records that joined an entity by a change, the youngest first, without the record that founded it.
+// If another entity was merged in, only the youngest of its records is listed.
 func joinsOf(c changelog.Change) (joins []joined) {
 	switch {
 	case c.Cause != changelog.CausePut && c.Cause != changelog.CauseRedo:

@@ -29,8 +29,8 @@ type Options struct {
 	Waiting int
 	// Timeout limits one request. Defaults to 15 s, longer than a server works on one.
 	Timeout time.Duration
-	// Patience is how long a request is retried; a batch that was not answered, or not in full, while later ones wait
-	// behind it. Defaults to 30 s.
+	// Patience is how long a request is retried. That includes a batch without a complete reply, while later batches
+	// wait behind it. Defaults to 30 s.
 	Patience time.Duration
 	// Now is the clock for hits without a time. Defaults to time.Now.
 	Now func() time.Time

@@ -69,7 +69,7 @@ func (c *Client) open(ctx context.Context, of *operation) (*http.Response, error
 	}
 }
 
-// identify gives hits a key, and the time that a key needs, so that they count once however often they are sent.
+// identify gives hits a key, and the time that a key requires, so that they count once however often they are sent.
 func (c *Client) identify(of *operation) {
 	hits, ok := of.body.(*HitRequest)
 	if !ok {

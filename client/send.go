@@ -87,8 +87,8 @@ func (c *Client) take() (batch []*pending, closed bool) {
 	return batch, c.closed
 }
 
-// deliver sends a batch until all of it is answered, or Patience has passed. In either case the next batch has a
-// higher number, so a request of this one that is still in flight is then refused.
+// deliver sends a batch until all of it is answered, or Patience has passed. In either case the next batch has a higher
+// number, so a request of this batch that is still in flight is refused then.
 func (c *Client) deliver(ctx context.Context, batch []*pending) {
 	if ctx.Err() != nil {
 		c.answer(batch, func(int) error { return counter.ErrClosed })

@@ -78,9 +78,9 @@ type Event struct {
 	Change    *Change // nil for the start of the feed
 }
 
-// FollowChanges returns the changes after a watermark, "" for those from now on, as they happen, of the cells named, or of
-// all. When the connection is lost it resumes after the last event. The first event is the start, without a change. It ends
-// with the context, or with an error that trying again does not remedy, such as the code trimmed.
+// FollowChanges returns the changes after a watermark, "" for those from now on, as they happen, of the cells named, or
+// of all. When the connection is lost it resumes after the last event. The first event is the start, without a change.
+// It ends with the context, or with an error that a retry cannot fix, such as the code trimmed.
 func (c *Client) FollowChanges(ctx context.Context, after string, cells ...string) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		begun := false

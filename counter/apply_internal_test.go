@@ -147,7 +147,7 @@ func TestRecorder_Gauges(t *testing.T) {
 	}
 }
 
-// Prepared buckets change no answer, and metrics without hits get none.
+// Preparing buckets changes no result, and metrics without hits get no buckets.
 func TestRecorder_Preparing(t *testing.T) {
 	t.Parallel()
 	day := MinuteOf(noon).Day()

@@ -63,8 +63,8 @@ func TestMaintain_ClosesWhatIsBeforeYesterday(t *testing.T) {
 	}
 }
 
-// A day that does not equal the sum of its hours is not compacted, and is named. Other days are compacted, and so
-// is this one once it adds up.
+// A day that does not equal the sum of its hours is reported and not compacted. Other days are compacted, and so is
+// this one once it adds up.
 func TestP03_ADayThatDoesNotAddUpStaysOpen(t *testing.T) {
 	t.Parallel()
 	for _, m := range []counter.Metric{"c2", "g2"} {

@@ -77,8 +77,8 @@ func decodeCounted(results []byte, hits int) counted {
 	return c
 }
 
-// Dedup knows which hits of a group's batches were counted before. A cell normally keeps one record of each batch;
-// a Database with its own Commit may keep several.
+// Dedup tells which hits of a group's batches were counted before. A cell normally keeps one record of each batch; a
+// Database with its own Commit may keep several.
 type Dedup interface {
 	// Load reads the records of the group's batches, and locks or compares them until the transaction ends. It
 	// returns the dedup horizon.

@@ -56,7 +56,7 @@ func (c *places) get(m Metric) *place {
 	return p
 }
 
-// put adds a place, and returns an equal one that is already there.
+// put adds a place, or returns an equal one that is already there.
 func (c *places) put(m Metric, at Place) *place {
 	c.mu.Lock()
 	defer c.mu.Unlock()

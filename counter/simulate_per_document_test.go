@@ -98,7 +98,7 @@ func (a *simDays) note(part *perdocument.PartialWriteError) {
 type simSpy struct {
 	perdocument.Store
 	of      *simDays
-	in      map[perdocument.DayBatch]bool // what was read, and whether the day has a record of it
+	in      map[perdocument.DayBatch]bool // what was read: for each day, whether it has a record of the batch
 	horizon int64
 	counts  bool
 	dropped int
@@ -236,8 +236,8 @@ func (a *simDays) Check() {
 	})
 }
 
-// In a database that writes each day on its own each hit counts once, and each day adds up, whatever is lost, and if
-// processes are killed between two days, or between the days and their summary.
+// In a database that writes each day separately, each hit counts once and each day adds up, whatever is lost, and even
+// if processes are killed between two days, or between the days and their summary.
 func TestP02_SimulationApart(t *testing.T) {
 	t.Parallel()
 	simulate := func(seed uint64, counts counter.SimCounts) error { return counter.Simulate(seed, counts, openSimDays) }

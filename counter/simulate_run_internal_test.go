@@ -327,7 +327,7 @@ func (w *simWorld) step() {
 	}
 }
 
-// What clients repeat counts once, whatever is lost and killed.
+// Batches that clients repeat count once, whatever replies are lost and whatever is killed.
 func TestP02_Simulation(t *testing.T) {
 	t.Parallel()
 	SimulateAll(t, simulate, longtest.Sample(8, 8, 120, 400), SimSaws)

@@ -7,16 +7,16 @@ import (
 	"errors"
 )
 
-// Writer writes to a cell what is committed in steps of its own: hits, and days. A Database without one writes each
-// group, and each set of days, in one Update: all or nothing. A Writer may commit some hits or days and not others,
-// and then says which.
+// Writer writes hits and days to a cell that does not commit them in one transaction. A Database without a Writer
+// writes each group, and each set of days, in one Update: all or nothing. A Writer may commit some hits or days and not
+// others, and reports which.
 type Writer interface {
 	// Count counts the hits of a group and sets their results. It returns nil if the results are final; any other
 	// error means that nothing was counted, unless it wraps ErrCommitUnknown.
 	Count(ctx context.Context, g *CommitGroup) error
-	// Rewrite runs an update of days that do not depend on each other. It returns why days were not written, with
-	// ErrConflict for those that another process wrote at the same time; all other days were written. If err is not
-	// nil, nothing was written.
+	// Rewrite runs an update of days that do not depend on each other. failed has the errors of the days that were not
+	// written, with ErrConflict for days that another process wrote at the same time. If err is not nil, nothing was
+	// written.
 	Rewrite(ctx context.Context, fn func(Tx) error) (failed map[BucketKey]error, err error)
 }
 

@@ -84,7 +84,7 @@ func refused(err error) bool {
 	return errors.As(err, new(*counter.InvalidError))
 }
 
-// take makes a batch of the collected counts, oldest first, nil if there are none. What does not fit stays.
+// take makes a batch of the collected counts, the oldest first, nil if there are none. Counts that do not fit stay.
 func (o *own) take() (hits []counter.Hit) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -107,8 +107,8 @@ func together(pairs []ReviewPair) (groups [][]ReviewPair) {
 	return groups
 }
 
-// foresee adds what happens to a group. One that has too many records for a scenario is looked at in halves, if these share no
-// entity.
+// foresee adds the effect on a group. A group that has too many records for a scenario is divided, provided that its
+// parts share no entity.
 func (h *Handle) foresee(ctx context.Context, group []ReviewPair, verdict entity.Verdict, e *Effect) error {
 	about := resolve.Scenario{}
 	for _, p := range group {
@@ -167,7 +167,7 @@ func (h *Handle) foresee(ctx context.Context, group []ReviewPair, verdict entity
 	return nil
 }
 
-// apart divides a group into those that share no entity.
+// apart divides a group into parts that share no entity.
 func apart(group []ReviewPair) (parts [][]ReviewPair) {
 	for _, p := range group {
 		joined := []ReviewPair{p}

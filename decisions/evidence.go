@@ -41,8 +41,8 @@ type KeyCount struct {
 // keyed is how many records are normalised to count their blocking keys.
 const keyed = 1000
 
-// evidenceOf lists the levels of the fields in which a compared pair has a level, or which the kind weighs itself. within
-// and apart are the agreement of pairs of one entity and of random pairs of two.
+// evidenceOf lists the levels of the fields in which a compared pair has a level, or which the kind weighs itself.
+// within and apart are the agreement of pairs in one entity and of random pairs in two entities.
 func evidenceOf(m *match.Matcher, pairs []surveyedPair, within, apart []match.Vector) []LevelEvidence {
 	fields := m.Fields()
 	counts := make([][]LevelEvidence, len(fields))

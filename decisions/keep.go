@@ -35,7 +35,7 @@ func (h *Handle) keepAnswers(ctx context.Context, list []entity.Decision) error 
 			continue
 		}
 		was := of[d.Key()]
-		if was == nil { // or one that stands earlier in the list
+		if was == nil { // or an earlier one in the list
 			was = of[mirrored(d)]
 		}
 		if was != nil {

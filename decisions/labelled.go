@@ -76,7 +76,7 @@ func (h *Handle) Labelled(ctx context.Context, draft *match.Matcher) (*Labelled,
 	return l, nil
 }
 
-// matches reports for each decided pair whether a matcher finds the two the same.
+// matches reports for each decided pair whether, according to a matcher, the two are the same.
 func (h *Handle) matches(ctx context.Context, m *match.Matcher, s *survey, said []entity.Decision) ([]bool, error) {
 	norms := make([]*match.Record, 0, 2*len(said))
 	for _, d := range said {

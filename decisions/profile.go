@@ -46,7 +46,7 @@ type KindProfile struct {
 	// Records is how many records were looked at, and Entities how many entities: those whose anchor is among the records.
 	Records  int `json:"records"`
 	Entities int `json:"entities"`
-	// Sources are those with the most records, at most MaxProfiled; MoreSources is how many others there are.
+	// Sources are the sources with the most records, at most MaxProfiled; MoreSources is the number of others.
 	Sources     []SourceProfile    `json:"sources"`
 	MoreSources int                `json:"more_sources"`
 	Attributes  []AttributeProfile `json:"attributes"`
@@ -66,8 +66,9 @@ type KindProfile struct {
 type SourceProfile struct {
 	Source  string `json:"source"`
 	Records int    `json:"records"`
-	// Members is how many records the entities that were looked at have of this source. Duplicates of them are in an entity
-	// with another one, without the first one of each; Example is the entity with the most.
+	// Members is the number of records of this source in the sampled entities. Duplicates counts those that share an
+	// entity with another record of the source, without the first one of each entity; Example is the entity with the
+	// most.
 	Members    int         `json:"members"`
 	Duplicates int         `json:"duplicates"`
 	Example    locality.ID `json:"example,omitzero"`
@@ -153,8 +154,8 @@ func alone(records []*entity.Record, several []*entity.Entity) []*entity.Record 
 	return single
 }
 
-// sources counts records and duplicates by source. Duplicates are counted by entity: of those in the sample all records
-// are known, also those outside of it.
+// sources counts records and duplicates by source. Duplicates are counted by entity: for entities in the sample all
+// records are known, even if the records are not in it.
 func (k *KindProfile) sources(sample []*entity.Record, several []*entity.Entity) {
 	of := map[string]*SourceProfile{}
 	at := func(source string) *SourceProfile {

@@ -26,8 +26,8 @@ type Quality struct {
 // KindQuality is the estimated quality of the entities of a kind.
 type KindQuality struct {
 	Kind string `json:"kind"`
-	// Pairs is how many pairs of records were compared and not found different. Decided of them are decided, and the
-	// estimate is based on Drawn of these, which were drawn at random.
+	// Pairs is how many pairs of records were compared and not found different. Decided of them have a decision, and
+	// the estimate is based on Drawn decided pairs, which were drawn at random.
 	Pairs   int `json:"pairs"`
 	Decided int `json:"decided"`
 	Drawn   int `json:"drawn"`

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// mostAsked is how many possible matches are considered in the order Teaches, and how many pairs within entities: those
+	// mostAsked limits the possible matches that the order Teaches considers, and the pairs within entities: those
 	// nearest to the threshold.
 	mostAsked = 400
 	// mostRead limits the possible matches that are read to find those.
@@ -24,7 +24,7 @@ const (
 	// wellJoined is the match weight from the threshold, in hundredths of a bit, from which a pair within an entity is no
 	// question: 9 bits for most kinds.
 	wellJoined = 400
-	// mostKnown is how many decided pairs count for what is known of a pattern: the newest.
+	// mostKnown is how many decided pairs, the newest, are used to assess a pattern.
 	mostKnown = 1000
 )
 
@@ -153,8 +153,8 @@ func (h *Handle) byChance(ctx context.Context, s *survey) (all []question, err e
 	return all, nil
 }
 
-// teaching returns the questions in the order of what they teach. Their place is their turn, then the bits that they teach:
-// it stays the same as others are answered, so that a page begins where the last one ended.
+// teaching returns the questions, the most informative first. Their position consists of their turn and the bits that
+// they teach. It does not change when other questions are answered, so that a page begins where the last one ended.
 func (h *Handle) teaching(ctx context.Context, s *survey, kinds []string) ([]question, error) {
 	pairs, edges, err := h.uncertain(ctx, s, kinds)
 	if err != nil {

@@ -22,18 +22,19 @@ type Order string
 const (
 	// Best lists the possible matches, the highest match weight first.
 	Best Order = "best"
-	// Teaches lists the possible matches and the weakest pairs within entities, what teaches most first: one of each pattern
-	// of levels, and among these by ReviewPair.Teaches.
+	// Teaches lists the possible matches and the weakest pairs within entities, the most informative first: one of each
+	// pattern of levels in turn, each turn ordered by ReviewPair.Teaches.
 	Teaches Order = "teaches"
 	// Chance lists all compared pairs in random order, from each stratum of Quality. Answers to these pairs estimate the
 	// quality of the entities.
 	Chance Order = "chance"
-	// Second lists pairs that another person has answered and Filter.Person has not, by chance, without the answer. Answers
-	// to these say how often people agree, see Team.
+	// Second lists, in random order, pairs that another person has answered and Filter.Person has not, without the
+	// answer. The answers show how often people agree; see Team.
 	Second Order = "second"
 )
 
-// Orders are the orders of the review queue, the default first. Second is none of it: its pairs are answered.
+// Orders are the orders of the review queue, the default first. Second is not among them, because its pairs are
+// answered already.
 func Orders() []Order { return []Order{Best, Teaches, Chance} }
 
 // ReviewQuery selects a page of the review queue.

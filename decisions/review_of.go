@@ -14,8 +14,8 @@ import (
 	"github.com/locus-db/locus/resolve/derived"
 )
 
-// ReviewOf returns the pairs of the review queue that have a record of one of these entities, the best first and at most
-// MaxReview. An entity that does not exist has none. A list of the queue is kept current with it after a decision, without
+// ReviewOf returns the pairs of the review queue that have a record of one of these entities, the best first and at
+// most MaxReview. An entity that does not exist has none. After a decision, it updates a displayed queue without
 // reading the queue again.
 func (h *Handle) ReviewOf(ctx context.Context, ids []locality.ID) ([]ReviewPair, error) {
 	if len(ids) > MaxReview {

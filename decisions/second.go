@@ -62,7 +62,7 @@ func (h *Handle) answered(ctx context.Context, q ReviewQuery) (all []question, e
 	return compared, nil
 }
 
-// eachAnswer calls fn with each decision about a pair once, withdrawn ones too.
+// eachAnswer calls fn once for each decision about a pair, including withdrawn ones.
 func (h *Handle) eachAnswer(ctx context.Context, fn func(*entity.Decision)) error {
 	_, err := h.list(ctx, entity.DecisionKey{A: math.MinInt64}, answerPage, func(d entity.Decision) bool {
 		if d.Pair() && d.A < d.B {

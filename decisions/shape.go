@@ -92,7 +92,7 @@ func (s shapes) add(value string, of entity.Ref) {
 	s[shape].Values++
 }
 
-// told returns the most frequent shapes, and the odd ones with their number of values.
+// told returns the most frequent shapes, and the odd ones with the number of their values.
 func (s shapes) told(values int) (usual, odd []Shape, oddValues int) {
 	all := make([]Shape, 0, len(s))
 	for _, shape := range s {

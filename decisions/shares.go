@@ -16,8 +16,8 @@ const (
 	mostRandom, randomPerRecord = 10_000, 20
 )
 
-// vectorsWithin compares the records of the sampled entities of a kind with each other, whether or not they ever met: the levels of
-// records that are the same thing, as the entities stand.
+// vectorsWithin compares the records of the sampled entities of a kind with each other, also pairs that share no
+// blocking key: the levels of records that are the same thing according to the current entities.
 func (s *survey) vectorsWithin(m *match.Matcher, normalise func(*entity.Record) *match.Record) (all []match.Vector) {
 	for _, e := range s.entities {
 		if e.Kind != m.Schema().Kind {
@@ -62,8 +62,9 @@ func vectorsApart(m *match.Matcher, records []*entity.Record, normalise func(*en
 	return all
 }
 
-// Shares returns the m and the u of a level: how often two records of one entity have it, and how often two random records of
-// different entities do, among the pairs that both have a value to compare. The number of those is 0 if a share is unknown.
+// Shares returns the m and the u of a level: how often two records of one entity have it, and how often two random
+// records of different entities do, among pairs in which both have a value. A number of pairs is 0 if its share is
+// unknown.
 func (e *LevelEvidence) Shares() (m, u float64) {
 	return float64(e.Matching) / float64(max(e.MatchingOf, 1)), float64(e.Random) / float64(max(e.RandomOf, 1))
 }

@@ -38,7 +38,7 @@ const least = .1
 // rest.
 const answered = .8
 
-// stratum has the pairs of a stratum in the order of the draw.
+// stratum has the pairs of a stratum in the order in which they were drawn.
 type stratum struct {
 	pairs []surveyedPair
 }

@@ -35,7 +35,7 @@ type survey struct {
 type surveyedPair struct {
 	derived.Edge
 	a, b *entity.Record
-	// said is the decision in force about the two, nil if there is none.
+	// said is the decision in force about the two records, nil if there is none.
 	said *entity.Decision
 	// implied reports that a decision of a person separates the entities of the two.
 	implied bool

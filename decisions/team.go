@@ -17,7 +17,8 @@ import (
 type Team struct {
 	// People are those who answered pairs or have some assigned, the busiest of the week first. Programs are left out.
 	People []Progress `json:"people"`
-	// Left is how many pairs of the head of the review queue are to be answered; More reports that there are others.
+	// Left is how many pairs at the head of the review queue are not answered yet; More reports that there are further
+	// ones.
 	Left      int         `json:"left" doc:"Pairs in the first 1000 of the review queue"`
 	More      bool        `json:"more,omitempty" doc:"There are more pairs than left"`
 	Agreement []Agreement `json:"agreement" doc:"For each two people how often they gave the same answer to a pair"`

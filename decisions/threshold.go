@@ -49,7 +49,7 @@ func (h *Handle) effects(ctx context.Context, s *survey, kind string, more match
 	return effects, nil
 }
 
-// clustering has the records and compared pairs of a kind, and what was said about them.
+// clustering has the records and compared pairs of a kind, and the decisions about them.
 type clustering struct {
 	m       *match.Matcher
 	norm    func(*entity.Record) *match.Record

@@ -25,18 +25,18 @@ import (
 	"github.com/locus-db/locus/internal/porttest"
 )
 
-// Every block of shell says above itself what happens to it here:
+// A comment above every shell block says how this test treats it:
 //
-//	<!-- run -->               it is run, in one directory per page, after those before it
+//	<!-- run -->               it is run, in one directory per page, after the blocks before it
 //	<!-- serve -->             it is left running until the page ends
-//	<!-- run: postgres -->     it is run with a PostgreSQL server, db1, after those like it
+//	<!-- run: postgres -->     it is run with a PostgreSQL server, db1, after similar blocks
 //	<!-- serve: postgres -->   and left running
-//	<!-- run: mongodb -->      it is run with a MongoDB, or what stands in for it, and so is serve
-//	<!-- run: nats -->         it is run with a server of NATS, and so is serve
-//	<!-- not run: why -->      it is not
+//	<!-- run: mongodb -->      it is run with a MongoDB or a stand-in; likewise serve
+//	<!-- run: nats -->         it is run with a NATS server; likewise serve
+//	<!-- not run: why -->      it is not run
 //
-// and a block below it, marked <!-- prints -->, holds lines that it must print, in this order;
-// an ellipsis stands for any text, and any white space for any other. The directory of a page has docs/examples as examples.
+// A block below it, marked <!-- prints -->, has lines that it must print, in this order; an ellipsis matches any text,
+// and white space matches any other. The directory of a page has docs/examples as examples.
 func TestCommands_DoWhatThePagesSay(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -77,7 +77,7 @@ type shell struct {
 	env  []string
 	port string
 
-	// What takes the places of databases of db1, and of mongoDB.
+	// What replaces the databases of db1 and mongoDB.
 	postgres func(name string) string
 	mongodb  string
 	nats     string
@@ -154,11 +154,11 @@ func (s *shell) page(path string, blocks []block, kind string) {
 	}
 }
 
-// patience is how long a block may take on a machine with much else to do. What a page says of the time that
-// something takes is held by tests of the product.
+// patience is how long a block may take on a machine with much else to do. Durations stated on a page are checked by
+// tests of the product.
 const patience = 8 * time.Minute
 
-// run waits for a block and returns what it wrote to stdout and stderr.
+// run waits for a block and returns its stdout and stderr.
 func (s *shell) run(text string) (string, error) {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), patience)

@@ -14,7 +14,8 @@ import (
 	"github.com/locus-db/locus/internal/longtest"
 )
 
-// The program of the page for embedders is built as a module of its own, as a reader builds it, and prints what stands below it.
+// The program on the page for embedders is built as a separate module, as a reader would build it, and prints the
+// output shown below it.
 func TestEmbedding_TheProgramRuns(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

@@ -29,7 +29,7 @@ func TestCommands_OnMongoDB(t *testing.T) {
 	}
 }
 
-// TestMongoDB_PagesNameOneDatabase: what stands for it in the pages is replaced as a whole.
+// TestMongoDB_PagesNameOneDatabase checks that replacing the database's name in the pages replaces all of it.
 func TestMongoDB_PagesNameOneDatabase(t *testing.T) {
 	t.Parallel()
 	found := 0

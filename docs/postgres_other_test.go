@@ -6,5 +6,5 @@ package docs_test
 
 import "testing"
 
-// withServers has none to stop.
+// withServers has no servers to stop.
 func withServers(m *testing.M) *testing.M { return m }

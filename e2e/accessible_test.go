@@ -16,9 +16,9 @@ import (
 	"github.com/locus-db/locus/internal/longtest"
 )
 
-// TestAccessible walks every page as assistive technology and a keyboard do: with the accessibility tree that the browser
-// makes of it, its landmarks, headings, labels and contrast in both colour schemes, and what shows the focus. The gate
-// looks at one width; the long test also at that of a phone, and presses Tab through each page.
+// TestAccessible checks every page for assistive technology and keyboards: the browser's accessibility tree, landmarks,
+// headings, labels, contrast in both colour schemes, and visible focus. The short run tests one width; the long run
+// also tests the width of a phone, and presses Tab through each page.
 func TestAccessible(t *testing.T) {
 	t.Parallel()
 	inTabs(t, map[string]func(*tab){"every page is for everyone": isAccessible})
@@ -80,7 +80,7 @@ var named = []string{
 	"DisclosureTriangle", "Date", "image", "img", "graphics-document", "region", "search", "heading", "dialog", "progressbar", "meter", "navigation", "columnheader", "rowheader",
 }
 
-// nameless lists what a screen reader could not name, and what can have the focus without saying what it is.
+// nameless lists elements without a name for a screen reader, and focusable elements without a role.
 func (tab *tab) nameless() (list []string) {
 	tab.Helper()
 	call(tab, func(ctx context.Context) error {
@@ -173,8 +173,8 @@ const unfocused = `(() => {
 	return list;
 })()`
 
-// faintControls lists the fields whose border cannot be told from what is around them, and drawn text that is hard to
-// read. WCAG 2.2, 1.4.11: 3 to 1 for what shows that there is a control.
+// faintControls lists the fields whose border is hard to distinguish from its surroundings, and drawn text that is hard
+// to read. WCAG 2.2, 1.4.11: 3 to 1 for the outline of a control.
 const faintControls = `(() => {` + contrast + `
 	const list = new Set();
 	for (const e of document.querySelectorAll("main input:not([type=hidden], [type=file]), main select, header input")) {
@@ -189,7 +189,7 @@ const faintControls = `(() => {` + contrast + `
 	return [...list];
 })()`
 
-// outOfOrder presses Tab through a page, and lists what is not reached, or not in the order of the page.
+// outOfOrder presses Tab through a page, and lists the elements that are not reached, or not in page order.
 func (tab *tab) outOfOrder() (list []string) {
 	tab.Helper()
 	count := evaluate[int](tab, `(() => {

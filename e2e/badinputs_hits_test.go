@@ -391,7 +391,7 @@ func tryKeys(t *trial, e *badInput) {
 	}
 }
 
-// tryPictured looks at what the console makes of names and of large counts.
+// tryPictured checks how the console shows names and large counts.
 func tryPictured(t *trial, e *badInput) {
 	if e.ID == "C11" {
 		t.hit("large", "").is(t, "a hit", http.StatusOK)

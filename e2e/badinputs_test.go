@@ -59,8 +59,8 @@ var statusOf = map[httpapi.Code]int{
 	httpapi.CodeInvalid: 422, httpapi.CodeInFuture: 422, httpapi.CodeTooOld: 410, httpapi.CodeOverflow: 422, httpapi.CodeNoRoom: 507,
 }
 
-// surfaces are the surfaces tried here. Texts, numbers, times, documents and everything below them do not depend on the
-// cells, so they are tried once.
+// surfaces are the surfaces tried here. Texts, numbers, times, documents and everything below them are the same for any
+// kind of cells, so they are tried once.
 var surfaces = []struct {
 	name string
 	try  func(*trial, *badInput)

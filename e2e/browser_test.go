@@ -299,8 +299,8 @@ func (tab *tab) check(condition, complaint string) {
 	}
 }
 
-// awaitFor is how long a page may take for what it is awaited to show: much longer than on the slowest machine, and short enough to
-// name what is missing before the other tests are over.
+// awaitFor is how long a test waits for something on a page: much longer than the slowest machine needs, and short
+// enough that a failure is reported before the other tests are over.
 const awaitFor = time.Minute
 
 // await waits until a condition is true in a page that is there to its end, across reloads and navigations: scripts that follow may need

@@ -97,11 +97,11 @@ func (c *clientele) refuse(n *node, what string, err error) {
 	rest(c.t.Context())
 }
 
-// attempts is how often a client tries to finish what it has begun.
+// attempts is how many times a client tries to finish work that it has begun.
 const attempts = 3000
 
-// again records a refusal, pauses, and reports whether to try once more. A client finishes what it has begun even when
-// the clients must end, unless the test has failed.
+// again records a refusal, pauses, and reports whether to try once more. A client finishes work that it has begun even
+// when the clients must end, unless the test has failed.
 func (c *clientele) again(client int, n *node, attempt int, err error) bool {
 	if attempt == attempts {
 		c.t.Errorf("client %d is refused for ever: %v", client, err)

@@ -212,7 +212,7 @@ var inconstant = map[string]bool{
 	"markBackup": true, "getLastBackup": true, "listCells": true, "getCell": true, "getMap": true, "getMapHistory": true, "planCells": true, "vacuum": true,
 }
 
-// outline returns what stays of such an answer.
+// outline returns the parts of such an answer that do not change between calls.
 func outline(r apiResult) any {
 	v := steady(r)
 	of, _ := v.(map[string]any)
@@ -225,7 +225,7 @@ func outline(r apiResult) any {
 	return v
 }
 
-// epoch is how an error names the cell map, which is extended now and then.
+// epoch matches the epoch of the cell map in an error. The map is extended now and then.
 var epoch = regexp.MustCompile(`epoch \d+`)
 
 // steady returns a result as JSON without epochs and periods of the cell map, ages and times of the call.

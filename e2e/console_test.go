@@ -156,7 +156,7 @@ func entityIsAPicture(tab *tab) {
 	tab.canBeRead([]string{"/entities/" + put[0].Entity.String()}, func(string) {})
 }
 
-// entityOfManyRecords looks at 200 records, with a map and a time line, and takes one of them out.
+// entityOfManyRecords views 200 records, with a map and a time line, and takes one of them out.
 func entityOfManyRecords(tab *tab) {
 	var many []records.Input
 	for i := range 200 {

@@ -77,7 +77,7 @@ func chartIsZoomed(tab *tab) {
 	tab.areDrawn("#chart")
 	tab.check(`document.querySelector("[name=before]").checked && document.querySelector("[name=with]").value === "shop"`, "the form forgets what it shows")
 
-	// A drag over the last third shows it, and keeps what it is compared with.
+	// Dragging over the last third shows only that part, and keeps the comparison.
 	box := evaluate[[]float64](tab, `(() => { const r = document.querySelector("#chart img").getBoundingClientRect(); return [r.left, r.width, r.top + r.height / 2]; })()`)
 	mouse := func(what pointer.DispatchMouseEventType, share float64) {
 		call(tab, func(ctx context.Context) error {

@@ -12,8 +12,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestEverywhere walks every page for what is promised of all: the section that it is in is marked, the slash leads to the
-// search, times are in the reader's zone, there is a command that does the same, and the address shows the same to someone else.
+// TestEverywhere checks on every page: the current section is marked, the slash focuses the search, times are in the
+// reader's zone, there is a command that does the same, and the address shows the same page to others.
 func TestEverywhere(t *testing.T) {
 	t.Parallel()
 	browser := startBrowser(t)
@@ -63,15 +63,15 @@ func TestEverywhere(t *testing.T) {
 	tab.areCommands(commands)
 }
 
-// lasting is the text of a page without what is of the moment: times, and how long something has lasted.
+// lasting is the text of a page without the parts that change with time: times, and durations until now.
 const lasting = `(() => {
 	const page = document.querySelector("main").cloneNode(true);
 	for (const e of page.querySelectorAll("time, .asof, .spark, .data-sources td:nth-child(7)")) e.remove();
 	return page.textContent.replace(/\s+/g, " ");
 })()`
 
-// timesElsewhere lists times of day that are not in a time element, and those of them that are not in the reader's zone. Commands, fields,
-// and what is data or the axis of a chart have their own.
+// timesElsewhere lists times of day that are outside a time element, and times in time elements that are not in the
+// reader's zone. Commands, fields, data and chart axes are exempt.
 const timesElsewhere = `(() => {
 	const list = [];
 	const texts = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);

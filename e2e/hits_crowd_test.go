@@ -25,8 +25,8 @@ import (
 
 // hitters are clients that send hits over connections that lose replies, and know which counts are correct. Half of
 // them number their batches and half give each a key. All repeat a batch until it is acknowledged, and sometimes after
-// that. Two share a client of package client, which does so itself. One client sends neither key nor number: it must
-// count too much, otherwise the test has proved nothing.
+// that. Two share a client of package client, which does so itself. One client sends neither key nor number: its counts
+// must be too high, otherwise the test has proved nothing.
 type hitters struct {
 	clientele
 	lines    []string // one to each process

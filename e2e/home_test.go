@@ -59,7 +59,8 @@ func TestHome_AgreesWithTheCommandLine(t *testing.T) {
 		}
 	}
 	s := serve(t, data, "127.0.0.1:0")
-	agrees := func(received, hits int, joined ...string) { // one of them: either may have founded the entity
+	// joined has one of the two records: either may have founded the entity
+	agrees := func(received, hits int, joined ...string) {
 		t.Helper()
 		eventually(t, time.Minute, "the first screen agrees with the command line", func() (bool, string) {
 			var status cells.Status

@@ -17,9 +17,9 @@ import (
 	"github.com/locus-db/locus/internal/pgtest"
 )
 
-// An import from PostgreSQL that is killed repeatedly ends with the records and entities of an undisturbed one of the same
-// rows: that of a table goes on after its last durable row, and that of a query, whose rows have no positions, begins
-// again. No record is lost, and none is written twice.
+// An import from PostgreSQL that is killed repeatedly ends with the same records and entities as an undisturbed one.
+// The import of a table continues after its last durable row. The import of a query, whose rows have no positions,
+// starts again. No record is lost, and none is written twice.
 func TestP01_KilledImportOfPostgreSQL(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -63,7 +63,7 @@ func TestP01_KilledImportOfPostgreSQL(t *testing.T) {
 			args := append([]string{"ingest", "--data", data, "--batch", "25", "--yes", database}, flags...)
 			resumed := 0
 			for kill := range kills {
-				// A table has a state, and a query only what it stores.
+				// Progress of a table shows in its state file; progress of a query only in what it stores.
 				mark, most := func() string { return written(t, filepath.Join(data, "cells", "*")) }, 10*(kill+1)
 				if what == "table" {
 					mark, most = func() string { return content(t, filepath.Join(work, ".*.locus-ingest")) }, 0

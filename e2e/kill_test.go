@@ -46,7 +46,7 @@ func rounds(t *testing.T) int {
 	return n
 }
 
-// load is what one worker has sent, and which of it was acknowledged. Workers share no key.
+// load is the records that one worker has sent, and which of them were acknowledged. Workers share no key.
 type load struct {
 	mu           sync.Mutex
 	sent, stored map[entity.Ref]int // revision; 0 is the first
@@ -386,8 +386,8 @@ func killedImport(t *testing.T, file, data string, kills int) []string {
 	return got
 }
 
-// killedRun begins an import in a directory, kills it as soon as moved returns true, and reports whether it went on from the
-// state of another one.
+// killedRun begins an import in a directory, kills it as soon as moved returns true, and reports whether it continued
+// from the state of a previous one.
 func killedRun(t *testing.T, dir string, args []string, moved func() bool) (resumed bool) {
 	t.Helper()
 	var stderr strings.Builder

@@ -50,8 +50,8 @@ func crowded(tab *tab) []string {
 	}
 }
 
-// layout checks that no page scrolls sideways on a desktop or a phone, that words are not broken where there is room,
-// and that the numbers of a score are visible.
+// layout checks that no page scrolls sideways on a desktop or a phone, that words are not broken if there is room, and
+// that the numbers of a score are visible.
 func layout(tab *tab) {
 	pages := crowded(tab)
 	for _, width := range []int64{1280, 390} {

@@ -71,7 +71,7 @@ func (tr *traffic) calm(troubles ...trouble) {
 	}
 }
 
-// summary is what the clients know for certain at the end.
+// summary is what the clients know at the end.
 type summary struct {
 	acks, reads, lost, contended int
 	puids                        map[int64]entity.PUID   // of each key that was acknowledged
@@ -160,7 +160,7 @@ func (tr *traffic) note(s *summary, o op) {
 	s.versions[o.key][o.result.Version] = o.revision
 }
 
-// creators returns how many puts of a key were concurrent before one of them was answered.
+// creators returns how many puts of a key had begun before one of them was answered.
 func creators(ops []op) (n int) {
 	first := time.Duration(math.MaxInt64)
 	for _, o := range ops {

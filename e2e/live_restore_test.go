@@ -92,7 +92,7 @@ func (f *fleet) rowsOf(gen int) (rows []cell.Row) {
 }
 
 // The database of a cell is lost and restored from a backup older than the last acknowledged writes: while the
-// processes are stopped, as it should be, and while they run and remember newer state. No puid and no id is assigned
+// processes are stopped, as recommended, and while they run and have cached newer state. No puid and no id is assigned
 // twice, and no key has two puids.
 func TestP07_RestoredBackup(t *testing.T) {
 	t.Parallel()

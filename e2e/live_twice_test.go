@@ -15,7 +15,7 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// sqlWords are what an answer to an operator does not say.
+// sqlWords must not appear in an answer to an operator.
 var sqlWords = regexp.MustCompile(`SQLSTATE|SELECT |INSERT |UPDATE |internal error`)
 
 // Two processes concurrently move one cell, to one target and to two, and grow the installation to different numbers,
@@ -70,7 +70,7 @@ func TestP06_P09_TwoOperatorsAtOnce(t *testing.T) {
 	if got := last.Count(1); len(done) == 1 && got != uint64(sizes[done[0]]) {
 		t.Errorf("the generation has %d cells, the growth that was done was to %d", got, sizes[done[0]])
 	}
-	f.nodes[0].grow(6, nil) // nothing is left in the way
+	f.nodes[0].grow(6, nil) // nothing is left that would hinder it
 	tr.advance(10)
 	maps = append(maps, last, f.nodes[0].cellMap())
 	s := tr.judge()

@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// pictures are the pictures of each page of the console in docs/images, by its route. The pages without one of their own are those that say
-// that there is nothing, and that ask for a name.
+// pictures are the pictures of each page of the console in docs/images, by its route. Pages that report that there is
+// nothing, and pages that ask for a name, have none.
 var pictures = map[string][]string{
 	"/{$}":                    {"console.png"},
 	"/operations":             {"operations.png"},

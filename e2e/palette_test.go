@@ -12,8 +12,8 @@ import (
 	"slices"
 )
 
-// small returns a picture of a page with a palette, about a third of its size. Of the colours that are alike the most frequent stands for
-// all; what is beyond 256 becomes the nearest.
+// small returns a picture of a page with a palette, about a third of its size. Similar colours are replaced by the most
+// frequent of them; colours beyond the first 256 become the nearest one.
 func small(picture []byte) ([]byte, error) {
 	from, err := png.Decode(bytes.NewReader(picture))
 	if err != nil {

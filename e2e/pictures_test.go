@@ -56,7 +56,7 @@ func TestPictures(t *testing.T) {
 	tab.shoot("entity.png")
 }
 
-// work answers some pairs as two people, one of them twice, and assigns others.
+// work answers some pairs as two people, one pair as both of them, and assigns others.
 func work(t *testing.T, tab *tab) {
 	t.Helper()
 	ctx := context.Background()

@@ -201,8 +201,8 @@ func reviewSkipsAndReturns(tab *tab) {
 	tab.check(`location.search.includes("source=pos") && document.querySelector("#filtered").textContent === "1 of them is selected"`, "the filter is forgotten")
 }
 
-// reviewIsQuick measures from the key that answers to the next pair on the screen, which one page brings. How long it takes
-// depends on what else the machine does: it is logged.
+// reviewIsQuick measures the time from the key that answers to the next pair on the screen, which takes one page load.
+// The time depends on other load of the machine, so it is only logged.
 func reviewIsQuick(tab *tab) {
 	given := []string{"Brass", "Otter", "Quince", "Violet", "Maple", "Zebra", "Alpha", "Kestrel"}
 	trade := []string{"Antiques", "Plumbing", "Bakery", "Dental", "Optics", "Lounge", "Motors"}

@@ -20,8 +20,8 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// crowd are clients that put, change and delete places. Each is a source of its own and knows its records, so that it
-// can check a rollup. Each two clients share places, so that records join and split.
+// crowd are clients that put, change and delete places. Each writes its own source and remembers its records, so that
+// it can check a rollup. Every two clients share places, so that records join and split.
 type crowd struct {
 	clientele
 	members []*member

@@ -115,7 +115,7 @@ func rollupShowsAGroup(tab *tab) {
 	tab.await(`location.pathname.startsWith("/entities/") && document.querySelector("h1 bdi").textContent === "Café Corner"`)
 	tab.open("/rollups/places_by_category?g1=nothing")
 	tab.check(`document.querySelector("#group").textContent.includes("The group is empty")`, "an empty group is not said")
-	tab.put(cafe("New", "nothing", "Springfield")) // and begins to be one
+	tab.put(cafe("New", "nothing", "Springfield")) // and becomes one
 	tab.await(`document.querySelector("#group tfoot td")?.textContent === "1"`)
 	if err := tab.svc.Rollups().Drop(context.Background(), "places_by_category"); err != nil {
 		tab.Fatal(err)

@@ -21,7 +21,8 @@ import (
 	"github.com/locus-db/locus/sink"
 )
 
-// brokerLog is what a reader of a broker has got. Revs of an id must rise: brokers store no event twice, and none that is older.
+// brokerLog is what a reader of a broker has received. The revs of an id must rise, because brokers store no event
+// twice and no older event after a newer one.
 type brokerLog struct {
 	t      *testing.T
 	name   string
@@ -45,7 +46,7 @@ func (l *brokerLog) texts() map[string]string {
 	return textsOf(l.events)
 }
 
-// onKafka starts a broker, and reads what is committed to a topic of it.
+// onKafka starts a broker, and reads what is committed to one of its topics.
 func onKafka(t *testing.T) delivered {
 	t.Helper()
 	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.DefaultNumPartitions(4))

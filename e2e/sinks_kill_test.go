@@ -31,7 +31,7 @@ import (
 	"github.com/locus-db/locus/sink"
 )
 
-// receiver keeps the event with the highest rev of each id, as docs/sinks.md tells receivers to. Now and then it fails.
+// receiver keeps the event with the highest rev of each id, as docs/sinks.md advises. Now and then it fails.
 type receiver struct {
 	mu     sync.Mutex
 	n      int
@@ -77,7 +77,7 @@ func textsOf(events map[string]sink.Event) map[string]string {
 	return all
 }
 
-// statesOf returns what every id of an installation leads to, as eventText, and whether all are resolved.
+// statesOf returns the current target of every id of an installation, as eventText, and whether all are resolved.
 func statesOf(t *testing.T, base string) (all map[string]string, settled bool) {
 	t.Helper()
 	var spec struct{ Generations []struct{ Cells int } }
@@ -190,7 +190,7 @@ func TestP17_KilledServerWritesFiles(t *testing.T) {
 	}, "--sink-files", dir)
 }
 
-// delivered is a target, and what it has, as eventText.
+// delivered is a target, and the function that reads its content as eventText.
 type delivered struct {
 	to    string
 	texts func() map[string]string

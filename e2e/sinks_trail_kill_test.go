@@ -27,7 +27,7 @@ import (
 	"github.com/locus-db/locus/sink"
 )
 
-// trail has the changes of each cell in the order of a target.
+// trail has the changes of each cell in the order in which a target received them.
 type trail map[cell.ID][]sink.Change
 
 func (t trail) add(text []byte) error {

@@ -61,7 +61,7 @@ func TestP01_KilledSource(t *testing.T) {
 	}
 	put(s.url, "/v1/sources/crm", fmt.Sprintf(`{"from":%q,"format":"debezium","mapping":"key: key\n"}`, broker.ClientURL()+"/CRM"))
 
-	// The import gets what the stream says in the end.
+	// The reference import has the final content of the stream.
 	want := serve(t, t.TempDir(), "127.0.0.1:"+porttest.Port(t))
 	sent := int64(0)
 	publish := func(n int64) {

@@ -170,8 +170,8 @@ func (s *storm) heal() {
 	}
 }
 
-// work begins what operators do at the same time: a growth, a move or a compaction, repeated through one process after another
-// until it is done. The function it returns waits for that.
+// work starts operators' actions at the same time: a growth, a move or a compaction, each repeated through one process
+// after another until it is done. It returns a function that waits for them.
 func (s *storm) work() (wait func()) {
 	s.t.Helper()
 	m := s.fleet.nodes[0].cellMap()
@@ -202,7 +202,8 @@ func (s *storm) work() (wait func()) {
 			switch code := exitCode(err); {
 			case code == 1:
 				s.t.Errorf("process %d: %v", n.index, err)
-			case code == 5 && what == "moves": // what a move left on a server that was promoted is not emptied: choose another database
+			// a database that a move left on a promoted server is not emptied: choose another database
+			case code == 5 && what == "moves":
 				args = move(1 + failed)
 			}
 			select {

@@ -23,10 +23,10 @@ import (
 )
 
 // All at once: processes are killed, or stopped for longer than their leases last and woken; database servers are
-// killed, stopped, have full disks, and are replaced by their standbys; cells are added, moved, compacted and restored from
-// backups, while clients write records and hits and read both through all processes, rollups are followed and a sink
-// delivers. After each round all heals, and everything is compared with what was acknowledged. Each storm has a seed and
-// an installation of its own. They go on for as long as LOCUS_STORM says, from the seed LOCUS_STORM_SEED on.
+// killed, stopped, have full disks, and are replaced by their standbys; cells are added, moved, compacted and restored
+// from backups, while clients write records and hits and read both through all processes, rollups are followed and a
+// sink delivers. After each round all faults end, and everything is compared with what was acknowledged. Each storm has
+// its own seed and installation. They continue for the time LOCUS_STORM, from the seed LOCUS_STORM_SEED on.
 func TestP01_P02_P04_P06_P07_P08_P09_P17_Storm(t *testing.T) {
 	limit, err := time.ParseDuration(os.Getenv("LOCUS_STORM"))
 	if os.Getenv("LOCUS_STORM") == "" {

@@ -18,7 +18,7 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// outdate makes an installation one of another matcher.
+// outdate makes an installation look as if another matcher had made it.
 func outdate(t *testing.T, dir, program string) {
 	t.Helper()
 	cells, err := storage.Open(t.Context(), dir, &storage.Options{MustExist: true})

@@ -32,7 +32,7 @@ func (h *Handle) All(ctx context.Context, opts *AllOptions) iter.Seq2[*entity.En
 		o = *opts
 	}
 	type place struct {
-		cells []cell.ID // those that are left, the current one first
+		cells []cell.ID // the remaining cells, the current one first
 		after entity.PUID
 	}
 	return engine.Ahead(ctx, place{}, func(ctx context.Context, at place) (page []*entity.Entity, next place, more bool, err error) {

@@ -47,8 +47,8 @@ type MatchOptions struct {
 	Put bool
 	// Why adds the comparison to each candidate.
 	Why bool
-	// Fuzzy adds entities whose name is that of the probe except for typing errors, see TyposTwo, also if they share no
-	// blocking key with it. They are compared like the others; what a put would do does not change.
+	// Fuzzy adds entities whose name equals that of the probe except for typing errors (see TyposTwo), even if they
+	// share no blocking key with it. They are compared like the others. The prediction of a put does not change.
 	Fuzzy bool
 }
 
@@ -116,8 +116,8 @@ type Prediction struct {
 // Nothing is written, and probes do not see each other. Results are in the order of probes; a rejected one has Err set
 // and does not affect the others. A returned error concerns the whole call.
 //
-// It runs the code of a put, so the two cannot differ, on what is stored: records that are pending are compared as they
-// are, and a write that is under way may be seen in part. Any process can call it, also a read-only one.
+// It runs the code of a put on the stored records, so the two cannot differ: records that are pending are compared as
+// they are, and a write that is under way may be seen in part. Any process can call it, also a read-only one.
 func (h *Handle) Match(ctx context.Context, probes []Probe, opts *MatchOptions) ([]Found, error) {
 	o, err := opts.withDefaults(len(probes))
 	if err != nil {

@@ -21,13 +21,13 @@ type candidate struct {
 	base, recent int
 }
 
-// level is what is searched with up to some typing errors in a word: for each word others in its place, and those of the
-// levels before, whose results are left out. Both are nil if the cell has nothing more.
+// level is a search with up to some typing errors in a word: instead has alternatives for each word, except those of
+// the levels before, whose results are left out. Both are nil if the cell has nothing more.
 type level struct{ instead, except [][]string }
 
-// near returns what may have been meant. Of the words that are near only those are tried that occur in the bucket of an
-// entity which may have something in place of every word: mostly none, and few otherwise, while each that is tried is
-// looked up in the index of the cell.
+// near returns the words that may have been meant. It returns only similar words that occur in a bucket that may
+// contain an entity with an alternative for every word. Mostly there are none, otherwise few. That matters because each
+// returned word is looked up in the index of the cell.
 func (k *known) near(words []string, forgiven []int) *nearby {
 	n := &nearby{words: make([][]candidate, len(words))}
 	var possible [spell.MaxEdits + 1]buckets // by errors in a word
@@ -80,8 +80,8 @@ const (
 	minWords = 16
 )
 
-// instead returns for each word others with up to some errors that occur in possible buckets, and whether there are any with
-// as many.
+// instead returns for each word the alternatives with up to so many errors that occur in possible buckets, and whether
+// any has exactly as many.
 func (k *known) instead(words [][]candidate, edits int, possible *buckets) (instead [][]string, more bool) {
 	instead = make([][]string, len(words))
 	most := max(minWords, maxWords/len(words))

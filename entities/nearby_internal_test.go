@@ -25,8 +25,8 @@ func has(own, words []string, instead [][]string) bool {
 	return true
 }
 
-// What is tried finds just what is found if every word that is near is tried in every cell, whether an entity was there
-// when the words were read or has changed since.
+// The search finds exactly the same as if every similar word were tried in every cell, also for an entity that was
+// added or changed after the words were read.
 func TestNear_TriesAllThatCanBeFound(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -76,7 +76,7 @@ func TestNear_TriesAllThatCanBeFound(t *testing.T) {
 	})
 }
 
-// The last word may begin one that is not in the list, and another may be such a word.
+// The last word may be the beginning of a word that is not in the list, and another word may be such a word itself.
 func TestNear_WordsThatAreNotListed(t *testing.T) {
 	t.Parallel()
 	all := []entity.Occurrence{{Word: "diner", Anchor: 1}, {Word: "route66", Anchor: 1}, {Word: "corner", Anchor: 2}}

@@ -55,7 +55,7 @@ func (r *Result) Place() entity.Place {
 	return p
 }
 
-// placeOf returns the position of an entity among those with as many edits.
+// placeOf returns the position of an entity among those found with as many typing errors.
 func placeOf(e *entity.Entity) entity.Place {
 	return entity.Place{Points: e.Rank.Points(), Anchor: e.Anchor()}
 }

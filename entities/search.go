@@ -38,9 +38,9 @@ func (h *Handle) Search(ctx context.Context, q Query) (entities []*entity.Entity
 	return entities, entity.Place{}, nil
 }
 
-// Each returns all matching entities in order: first those that have the words as they are written, then those with
-// one typing error in a word, then those with two. It reads lazily, and reads little in vain if the caller takes about
-// Limit of them: words are corrected only once all exact hits were read.
+// Each returns all matching entities in order: first those that have the words as they are written, then those with one
+// typing error in a word, then those with two. It reads lazily, and reads few unneeded ones if the caller takes about
+// Limit of them: words are corrected only after all exact hits were read.
 func (h *Handle) Each(ctx context.Context, q Query) iter.Seq2[*Result, error] {
 	return func(yield func(*Result, error) bool) {
 		s := search{Handle: h, yield: yield}

@@ -19,7 +19,7 @@ const (
 	// similarRecords that of their records.
 	similarEntities = 20
 	similarRecords  = 100
-	// similarWords is the number of words of a name from which one of them may be missing.
+	// similarWords is the least number of words of a name for which one of them may be missing.
 	similarWords = 3
 )
 

@@ -26,8 +26,8 @@ func (t Typos) edits(word string) int {
 	return auto
 }
 
-// bestEdits searches for the words as they are written, then for corrected ones: those with one typing error, then
-// those with two. Each of these searches leaves out what the one before has found.
+// bestEdits searches for the words as written, then with one typing error, then with two. Each search leaves out the
+// results of the previous ones.
 func (s *search) bestEdits(ctx context.Context, query entity.Query, q Query) error {
 	after := q.After
 	if after.Edits == 0 {

@@ -17,8 +17,8 @@ type vocabulary struct {
 	list   *spell.List
 	ends   []uint32         // of each word of the list in in
 	in     []bucket         // those of the first word, then those of the second one
-	often  map[int]*buckets // those of words in more than many, which have none there
-	others buckets          // those of all words that are not in the list, such as numbers
+	often  map[int]*buckets // buckets of words in more buckets than many, which are not in the list above
+	others buckets          // buckets of all words that are not in the list, such as numbers
 }
 
 // bucket is a set of entities of a cell. Entities share buckets, so a hit in a bucket must be verified by a search.

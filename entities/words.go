@@ -31,15 +31,16 @@ type cellWords struct {
 	known   atomic.Pointer[known]
 }
 
-// known are the words of a cell at a place in its log: those that were read, and those of the entities that have changed
-// since. They are read again after keep times the time that reading them took, because the words of former versions are
-// among them: a hundred times 0.1 s for 25,000 entities. Few words are read again after any change.
+// known are the words of a cell at a place in its log: those that were read, and those of the entities that have
+// changed since. They also contain the words of former versions, so they are read again after keep times the time that
+// reading them took: a hundred times 0.1 s for 25,000 entities. If there are few words, they are read again after any
+// change.
 type known struct {
 	base, recent *vocabulary
 	changed      []entity.Occurrence // the words of recent
 	changes      int
 	at           changelog.Seq
-	rules        int64 // version of the rules, which say what is searched
+	rules        int64 // version of the rules, which define what is searched
 	read         time.Time
 	took         time.Duration
 	// stale reports that too many changes follow at. The cell may then have what is in no vocabulary.
@@ -109,8 +110,8 @@ func (k *known) due() bool {
 	return k.stale && since >= keepStale*k.took || k.changes > 0 && since >= keep*k.took
 }
 
-// follow returns what is known at the end of a cell's log: k and the words of the entities that have changed since. If k
-// is nil or does not precede the end, it has no base.
+// follow returns the words at the end of a cell's log: k with the words of the entities that have changed since. If k
+// is nil, or its position does not precede the end, all words are read.
 func follow(ctx context.Context, e *engine.Engine, id cell.ID, k *known, rules int64) (*known, error) {
 	var bounds changelog.Bounds
 	var changed []*entity.Entity

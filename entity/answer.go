@@ -62,7 +62,7 @@ func (a *Answers) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Answer returns what the newest author said.
+// Answer returns the answer of the newest author.
 func (d *Decision) Answer() Answer {
 	return Answer{d.Verdict, d.Author, d.By, d.At, d.Batch, d.Settles}
 }
@@ -77,8 +77,8 @@ func (d *Decision) Answers() []Answer {
 	return slices.DeleteFunc(all, func(a Answer) bool { return a.Settles })
 }
 
-// Replacing returns what Earlier is of the decision by an author that replaces d, or withdraws it. A person has one answer, so
-// what the author said before is left out, unless the new one settles a disagreement: it is no answer.
+// Replacing returns the Earlier of the decision by which author replaces or withdraws d. A person has one answer, so
+// the author's previous one is left out, unless the new decision settles a disagreement, which is not an answer.
 func (d *Decision) Replacing(author string, settles, withdraw bool) (Answers, error) {
 	list := d.Earlier.List()
 	if !d.Withdrawn && !withdraw {

@@ -46,7 +46,7 @@ type Decision struct {
 	Reason string `json:"reason,omitempty"`
 	// At is the time of the decision in UTC, to the millisecond. The newest decision on a topic counts.
 	At time.Time `json:"at"`
-	// Withdrawn marks a decision that no longer counts. The row stays as a trace of it.
+	// Withdrawn marks a decision that no longer counts. The row is kept as a record of it.
 	Withdrawn bool `json:"withdrawn,omitempty"`
 	// Batch names the decisions that were made in one step, and are withdrawn in one; "" for one that was made alone.
 	Batch string `json:"batch,omitempty"`

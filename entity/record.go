@@ -22,7 +22,7 @@ var (
 	ErrErased = problem.Class(problem.ErrErased, "entity: erased")
 	// ErrVersion means that a conditional write was not done, because the record has another version.
 	ErrVersion = problem.Class(problem.ErrConflict, "entity: the record has another version")
-	// ErrRefused means that a conditional write was not done, because its caller does not replace what is stored.
+	// ErrRefused means that a conditional write was not done, because its condition protects the stored record.
 	ErrRefused = problem.Class(problem.ErrConflict, "entity: a condition of the write on the stored record failed")
 )
 

@@ -49,9 +49,9 @@ type Store interface {
 	// Search returns the entities that match every part of the query, in the order that the query asks for.
 	Search(ctx context.Context, query Query) ([]*Entity, error)
 
-	// Unfound returns the anchors of those entities that a search by all of their words and terms does not return, in
-	// any order. It costs about the same for each, whatever the cell contains, if there are thousands of them with anchors that
-	// are near each other.
+	// Unfound returns the anchors of the entities that a search for all of their words and terms does not find, in any
+	// order. For thousands of entities with adjacent anchors, the cost per entity does not depend on the content of the
+	// cell.
 	Unfound(ctx context.Context, entities []Indexed) ([]PUID, error)
 
 	// Occurrences returns up to limit of the words that entities can be found by, each with each entity that has it,
@@ -93,8 +93,8 @@ type Indexed struct {
 type Query struct {
 	// Words are normalised words that the entity must all have. The last one also matches as a prefix.
 	Words []string
-	// Instead has, for each of Words, words any of which may take its place. Prefixes of them do not match. Nil if
-	// there are none.
+	// Instead has, for each of Words, alternatives that may occur in its place. Alternatives are not matched as
+	// prefixes. Nil if there are none.
 	Instead [][]string
 	// Except is Instead of another query with the same words, whose results are left out. With a list of empty lists
 	// these are the results of a query without Instead; nil, or a query without words,
@@ -120,7 +120,7 @@ type SourceCount struct {
 	Source  string
 	Kind    string
 	Records int64
-	// Newest is the newest time at which the source observed one of them.
+	// Newest is the latest time at which the source observed one of its records.
 	Newest time.Time
 }
 

@@ -12,13 +12,13 @@ type Support struct {
 	// Weight is the sum over its records of trust x freshness x worth, as Merge weighs it: 1 for a value that one fully
 	// trusted source observed last.
 	Weight float64
-	// Led reports that the value leads although another one weighs more: it comes from the record whose values of the block
-	// weigh most together, such as the city beside the street that is shown.
+	// Led reports that the value comes first although another one weighs more, because it comes from the record whose
+	// values in the block weigh most together, such as the city that belongs to the street shown.
 	Led bool
 }
 
-// Supports returns what speaks for each value of a view that Merge made of these members, by attribute and in the order
-// of its values.
+// Supports returns the evidence for each value of a view that Merge made of these members, by attribute and in the
+// order of its values.
 func Supports(members []Testimony, policy Policy, view View) map[string][]Support {
 	var newest time.Time
 	for _, m := range members {

@@ -43,7 +43,7 @@ type Step struct {
 	Joined bool         `json:"joined"`
 	// Decided is the human decision about the pair that caused or prevented the step.
 	Decided *entity.Decision `json:"decided,omitempty"`
-	Against string           `json:"against,omitempty"` // what kept the groups apart, in a sentence
+	Against string           `json:"against,omitempty"` // why the groups were kept apart, in a sentence
 }
 
 // How returns how an entity was formed. It clusters the stored records again with the same code, so the steps are the

@@ -29,8 +29,8 @@ type Route struct {
 	Entity *locality.ID `json:"entity,omitempty"`
 }
 
-// Route explains which cell serves an address (an entity id, a puid or SOURCE:KEY), and whether anything is stored
-// there. The error is a *locus.InvalidError if the address is none of these.
+// Route explains which cell serves an address (an entity id, a puid or SOURCE:KEY), and whether that cell has anything
+// at the address. The error is a *locus.InvalidError if the address is none of these.
 func (h *Handle) Route(ctx context.Context, address string) (*Route, error) {
 	route := &Route{Address: address}
 	if id, err := locality.Parse(address); err == nil {

@@ -39,7 +39,7 @@ type Explanation struct {
 	// Joins are the comparisons that connect the records, the strongest first: a minimal set, each with the match
 	// weights it consists of.
 	Joins []Join `json:"joins"`
-	// Supports say what speaks for each value of the view, by attribute and in the order of the values.
+	// Supports is the evidence for each value of the view, by attribute and in the order of the values.
 	Supports map[string][]entity.Support `json:"-"`
 }
 

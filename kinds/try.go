@@ -16,7 +16,7 @@ type Tried struct {
 }
 
 // Try compares two records, stored or not, by the rules of a kind or by proposed ones. Nothing is written. Shared phone
-// numbers weigh as those of the installation do.
+// numbers are weighed by the names that have them in the installation.
 func (h *Handle) Try(ctx context.Context, p Proposal, a, b match.Attributes) (*Tried, error) {
 	m, err := h.Matcher(ctx, p)
 	if err != nil {

@@ -45,10 +45,10 @@ func (h *Handle) PlanUpgrade(ctx context.Context, progress func(Progress)) ([]*D
 	return plan, nil
 }
 
-// Upgrade resolves the records of all kinds again if the entities were made by an older matcher than that of this
-// program. Reads continue; puts wait for its first part. An id stays, or redirects to the entity that its own was merged
-// into. Programs with the older matcher are refused from the beginning. It may be interrupted anywhere: the
-// maintenance loop of this or another process continues it, and so does calling Upgrade again.
+// Upgrade resolves the records of all kinds again if the entities were made by a matcher older than this program's.
+// Reads continue; puts wait for its first part. An id is kept, or redirects to the entity that its entity was merged
+// into. Programs with the older matcher are refused from the beginning. It may be interrupted anywhere: the maintenance
+// loop of this or another process continues it, and so does calling Upgrade again.
 func (h *Handle) Upgrade(ctx context.Context, progress func(Progress)) error {
 	if err := h.engine.CheckWrites(); err != nil {
 		return err

@@ -19,7 +19,7 @@
 // # Work for the owner
 //
 // A process can request work without holding the lease: Ask stores a line in the row and returns its number, and the
-// work is done once Lease.Done has reached that number. The owner finds the line when it next reads or writes the
+// work is done when Lease.Done has reached that number. The owner finds the line when it next reads or writes the
 // lease. Lines of an owner that is gone pass to the next one.
 //
 // # What it does not do

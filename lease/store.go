@@ -32,7 +32,8 @@ type Lease struct {
 	Asks string
 	// Partly reports that some of the finished work could not be done for now.
 	Partly bool
-	// Epoch is that of the newest cell map that an owner has worked with; a process that takes the lease must know it.
+	// Epoch is the epoch of the newest cell map that an owner has worked with; a process that takes the lease must have
+	// it.
 	Epoch uint64
 }
 

@@ -11,8 +11,8 @@ import (
 const courtesy = 50 * time.Millisecond
 
 // Take tries once to acquire or keep the lease, and reports whether this process holds it. If another process does,
-// Take sets Wanted and should be called again soon. epoch is that of the caller's cell map; the lease that Held returns
-// may have a newer one. After an error a lease that was held is still held.
+// Take sets Wanted and should be called again soon. epoch is the epoch of the caller's cell map; the lease that Held
+// returns may have a newer one. After an error a lease that was held is still held.
 func (h *Holder) Take(ctx context.Context, epoch uint64) (bool, error) {
 	return h.take(ctx, epoch, func(l *Lease) bool {
 		if l.Wanted {

@@ -36,7 +36,7 @@
 //
 //	             first 32 bits of successive ids
 //	Variable     325706f7 8d1353b8 d8ee9079 24baed2a   go round the shards: writes spread evenly
-//	Scatter      bed7fe0f b1432df9 6c99c222 1d103e81   as random, whatever part a table sees
+//	Scatter      bed7fe0f b1432df9 6c99c222 1d103e81   like random, whatever part a table gets
 //	Sequential   f5166776 f5166777 f5166778 f5166779   lie side by side, ten minutes (UTC) in one
 //	                                                   place that all processes know: all writes
 //	                                                   of these minutes go to one shard, by design

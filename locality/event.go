@@ -14,7 +14,7 @@ const (
 	// IdentityChanged: the generator took a new identity, because another process may have the old one. No action is
 	// needed.
 	IdentityChanged EventKind = iota
-	// NodeInDoubt: the hardware node is likely to be shared, or there is none.
+	// NodeInDoubt means that the hardware node is likely to be shared, or that there is none.
 	NodeInDoubt
 )
 

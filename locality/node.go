@@ -133,7 +133,8 @@ func sharedNode(o *Options, build func() *Generator) (*Generator, error) {
 	return g, nil
 }
 
-// identities are those used in this process, so that no random draw is used twice. They grow by an entry per lane.
+// identities are the identities used in this process, so that no random draw is used twice. The list grows by one entry
+// per lane.
 var identities = struct {
 	sync.Mutex
 	taken map[identity]struct{}

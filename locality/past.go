@@ -17,8 +17,8 @@ var (
 )
 
 // NewAt mints an ID that carries the time t, truncated to milliseconds: for records that are older than their IDs. Any
-// number of IDs may carry the same time. They come from a lane of their own, whose node is random whatever Options.Node
-// is, in the order of the generator. The error is ErrDate for a Sequential generator, and for times that 48 bits of
+// number of IDs may carry the same time. They come from a separate lane, whose node is random whatever Options.Node is,
+// in the order of the generator. The error is ErrDate for a Sequential generator, and for times that 48 bits of
 // milliseconds since 1970 cannot represent.
 func (g *Generator) NewAt(t time.Time) (id ID, err error) {
 	ms := t.UnixMilli()
@@ -44,12 +44,12 @@ func (g *Generator) NewAt(t time.Time) (id ID, err error) {
 // period is a period of time, [from, until) in milliseconds.
 type period struct{ from, until int64 }
 
-// NewInPast mints an ID inside a segment whose time is over, for things that must live beside things of that time:
-// positions as NewIn chooses them, and a time in [From, Until) that selects the generation of cells and does not say
-// when the ID was minted. The error is ErrSegment, also for a segment without an end.
+// NewInPast mints an ID inside a segment whose time is over, for things that must be stored close to things of that
+// time: positions as NewIn chooses them, and a time in [From, Until) that selects the generation of cells and does not
+// say when the ID was minted. The error is ErrSegment, also for a segment without an end.
 //
-// Each period has a lane of its own, whose node is random whatever Options.Node is. It begins at a random millisecond,
-// advances as that of NewIn does, and takes a new identity at the end of the period: a time chosen by the caller could
+// Each period has a separate lane, whose node is random whatever Options.Node is. It begins at a random millisecond,
+// advances like the lane of NewIn, and takes a new identity at the end of the period: a time chosen by the caller could
 // be chosen again when the counter has come round.
 func (g *Generator) NewInPast(s Segment) (ID, error) {
 	if err := s.check(); err != nil {

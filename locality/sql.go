@@ -53,7 +53,7 @@ func (n NullID) Value() (driver.Value, error) {
 	return n.ID.Value()
 }
 
-// Scan reads what ID.Scan reads; NULL and an empty text are none. After an error n is unchanged.
+// Scan accepts what ID.Scan accepts, and NULL and an empty text as a missing ID. After an error n is unchanged.
 func (n *NullID) Scan(src any) error {
 	if isEmpty(src) {
 		*n = NullID{}

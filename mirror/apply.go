@@ -16,7 +16,7 @@ type copier struct {
 	target Target
 }
 
-// refresh brings the documents of ids up to date, and returns those to be read again.
+// refresh updates the documents of ids, and returns the ids to be read again.
 func (c *copier) refresh(ctx context.Context, ids []locality.ID) (settling []locality.ID, err error) {
 	slices.SortFunc(ids, locality.ID.Compare)
 	for part := range slices.Chunk(slices.Compact(ids), MostStates) {

@@ -5,8 +5,8 @@
 //	installation                       mirror                           target
 //	cell g0-0: log ──────────────────► which ids does a change touch?
 //	                                   1 the current versions ◄───────── documents by id
-//	cells: births, records, entities ► 2 what do these ids lead to now?
-//	                                   3 write that ───────────────────► only where the version is still that of 1
+//	cells: births, records, entities ► 2 the current states of these ids
+//	                                   3 write them ──────────────────► only where the version is still that of 1
 //	                                   4 the place in the log ─────────► control document of the cell
 //
 // A document is a function of the state, not of the change. It holds what an ID currently leads to ([State]): an

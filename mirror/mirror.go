@@ -104,9 +104,9 @@ func New(source Source, target Target, opts *Options) *Mirror {
 	}
 }
 
-// Run fills what is not filled and then follows, until the context ends, which is not an error, or with Once
-// until everything is mirrored. It continues where an earlier run stopped, even after a crash. The error wraps
-// ErrForeign or ErrFormat, or is one that Options.Again does not retry.
+// Run fills cells that are not filled yet and then follows the changes, until the context ends, which is not an error,
+// or with Once until everything is mirrored. It continues where an earlier run stopped, even after a crash. The error
+// wraps ErrForeign or ErrFormat, or is one that Options.Again does not retry.
 func (m *Mirror) Run(ctx context.Context) error {
 	installation, cells, err := m.source.Installation(ctx)
 	if err != nil {

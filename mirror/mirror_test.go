@@ -118,7 +118,7 @@ func (s *small) States(_ context.Context, ids []locality.ID, _ []entity.PUID) (s
 	return states, s.fails
 }
 
-// once brings a target up to date.
+// once runs a mirror until the target is up to date.
 func once(t *testing.T, s *small, target mirror.Target) {
 	t.Helper()
 	if err := mirror.New(s, target, &mirror.Options{Once: true}).Run(t.Context()); err != nil {

@@ -22,7 +22,7 @@ import (
 
 var histories = flag.Int("histories", 4000, "how many histories the simulation tries")
 
-// shelf is a target in memory, which checks that no document ever goes back in time.
+// shelf is a target in memory that checks that no document ever goes back in time.
 type shelf struct {
 	t        testing.TB
 	docs     map[locality.ID]mirror.Document
@@ -203,7 +203,7 @@ func (s *simulation) run(t testing.TB) {
 	}
 }
 
-// finish runs all workers until none has work left: one may start a new fill of all cells.
+// finish runs all workers until none has work left: a worker may start a new fill of all cells.
 func (s *simulation) finish() {
 	for n, worked := 0, true; worked; n++ {
 		worked = false
@@ -241,9 +241,9 @@ func (s *simulation) differences(t testing.TB) (found int) {
 	return v.Differ()
 }
 
-// TestP15_Simulation runs histories of a world whose cells are written one by one, with two mirrors at once, late
-// writers, lost replies and crashes between any two calls: at the end everything is correct, and no document ever
-// goes back in time.
+// TestP15_Simulation runs histories of a world whose cells are written one by one, with two concurrent mirrors, late
+// writers, lost replies and crashes between any two calls: in the end everything is correct, and no document ever goes
+// back in time.
 func TestP15_Simulation(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

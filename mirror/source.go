@@ -28,8 +28,8 @@ type Source interface {
 	// ListStates returns at most limit states of all IDs of a cell after the given ID, in order, and at least one
 	// if there are more. The zero ID is before all.
 	ListStates(ctx context.Context, of cell.ID, after locality.ID, limit int) ([]State, error)
-	// States returns the states of ids and of the birth IDs of records, in any order, each once. Records that do
-	// not exist, or no longer, are left out.
+	// States returns the states of ids and of the birth IDs of records, in any order, each once. Missing and deleted
+	// records are left out.
 	States(ctx context.Context, ids []locality.ID, records []entity.PUID) ([]State, error)
 }
 
@@ -85,7 +85,7 @@ func puids(versions []changelog.Version) []entity.PUID {
 	return list
 }
 
-// moved returns the records whose redirects may have changed: those that joined or left the entity; or all, if
+// moved returns the records whose redirects may have changed: those that joined or left the entity. It returns all if
 // the anchor may have a new birth ID because it was deleted and came back, which takes two versions.
 func moved(before, after []changelog.Version) (records []entity.PUID) {
 	was, is := puids(before), puids(after)

@@ -53,13 +53,13 @@ type Target interface {
 
 	// Fill returns the stored Fill, the zero value if there is none.
 	Fill(ctx context.Context) (Fill, error)
-	// PutFill replaces the Fill whose Name is that of was; if was is zero, there must be none. It reports whether
-	// it did.
+	// PutFill replaces the Fill that has the Name of was; if was is zero, there must be none. It reports whether it
+	// did.
 	PutFill(ctx context.Context, was, is Fill) (bool, error)
 	// Controls returns the control documents of all cells that have one.
 	Controls(ctx context.Context) ([]Control, error)
-	// PutControl replaces the Control whose Fill and Version are those of was; if was is zero, there must be
-	// none. It reports whether it did.
+	// PutControl replaces the Control that has the Fill and Version of was; if was is zero, there must be none. It
+	// reports whether it did.
 	PutControl(ctx context.Context, was, is Control) (bool, error)
 }
 

@@ -35,7 +35,7 @@ func (h *Handle) All(ctx context.Context, opts *AllOptions) iter.Seq2[*Record, e
 		o = *opts
 	}
 	type place struct {
-		cells []cell.ID // those that are left, the current one first
+		cells []cell.ID // the remaining cells, the current one first
 		after entity.PUID
 	}
 	return engine.Ahead(ctx, place{}, func(ctx context.Context, at place) (page []*Record, next place, more bool, err error) {

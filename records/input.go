@@ -14,7 +14,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// Input is a record to write: what a source says about a thing under its own key.
+// Input is a record to write: a source's data about a thing, under the source's own key.
 type Input struct {
 	entity.Ref
 	// Kind is the name of one of the installation's kinds; "" is the default kind.

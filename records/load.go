@@ -15,13 +15,14 @@ func (h *Handle) FirstLoad(ctx context.Context) (bool, error) {
 	return first, engine.Wrap(err)
 }
 
-// Load ends the holding of locus.Options.Hold and resolves at once what was put: with the same result as puts that are resolved
-// one after another, for less work. While FirstLoad is true it computes the entities of all records, otherwise those of the
-// records that were put and of the records that these meet. It takes a gigabyte of memory, from eight million of these
-// records on 128 bytes for each, beside the caches of the databases, and temporary files. Until it returns, puts in this process wait.
+// Load ends the effect of locus.Options.Hold and resolves all records that were put, in one go: with the same result as
+// resolving them one after another, for less work. While FirstLoad is true it computes the entities of all records,
+// otherwise those of the new records and of the records that share keys with them. It needs temporary files and, in
+// addition to the caches of the databases, a gigabyte of memory, or 128 bytes for each of these records if there are
+// more than eight million. Until it returns, puts in this process wait.
 //
-// tell is called after every part. After an error the records wait for another Load, or are resolved with the next put. The
-// error is resolve.ErrLoad if they cannot be resolved at once.
+// tell is called after every part. After an error the records wait for another Load, or are resolved with the next put.
+// The error is resolve.ErrLoad if they cannot be loaded.
 func (h *Handle) Load(ctx context.Context, tell func(resolve.LoadProgress)) error {
 	if err := h.engine.CheckWrites(); err != nil {
 		return err

@@ -53,7 +53,7 @@ type DeleteResult struct {
 	Pending bool
 	// Watermark is a position in the logs at or after the deletion; see Result.
 	Watermark changelog.Watermark
-	// Err is entity.ErrNotFound if there was no such record, and entity.ErrVersion if it has another version than
+	// Err is entity.ErrNotFound if there was no such record, and entity.ErrVersion if its version is not
 	// Deletion.IfVersion; all other fields except Ref are then zero.
 	Err error
 }

@@ -20,7 +20,7 @@ import (
 type Source struct {
 	Name    string
 	Records int64
-	// Newest is the newest time at which it observed one of them.
+	// Newest is the latest time at which the source observed one of its records.
 	Newest time.Time
 	// Kinds are the same by kind, in the order of their names.
 	Kinds []entity.SourceCount

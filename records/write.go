@@ -98,7 +98,7 @@ type Deletion struct {
 	Unless func(stored *entity.Record) bool
 }
 
-// Delete deletes records and unmerges what they held together. Tombstones without content remain, so that all ids ever
+// Delete deletes records and separates what they held together. Tombstones without content remain, so that all ids ever
 // returned keep resolving. Results are in the order of refs; a rejected item has Err set and does not affect the
 // others. A returned error concerns the whole batch: nothing was applied.
 func (h *Handle) Delete(ctx context.Context, refs []entity.Ref) ([]DeleteResult, error) {

@@ -32,10 +32,10 @@ const unbuilt changelog.Seq = -1
 var errStopped = errors.New("rollup: the generation was taken over or dropped")
 
 // Build builds a version's generation in the cell under the lease, while updates continue and the old generation
-// serves. It counts one snapshot; the watermark is the snapshot's position in the log, from which Step continues.
-// A build that was killed starts over, and an existing generation is left as it is. If the definition cannot be
-// built, Build stores a failed generation with the reason. progress, if not nil, is called with the number of
-// entities or records counted. A process must not build the same generation twice at once.
+// serves. It counts one snapshot; the watermark is the snapshot's position in the log, from which Step continues. A
+// build that was killed starts over, and an existing generation is left as it is. If the definition cannot be built,
+// Build stores a failed generation with the reason. progress, if not nil, is called with the number of entities or
+// records counted. A process must not run two builds of the same generation concurrently.
 func (f *Follower) Build(ctx context.Context, v Version, progress func(counted int)) error {
 	g := Generation{Number: v.Generation, Definition: v.Definition, State: Building}
 	t := f.term()

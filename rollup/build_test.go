@@ -210,7 +210,7 @@ func TestP05_TheLogIsKeptWhileAGenerationIsBuilt(t *testing.T) {
 	s.equal(v.Generation)
 }
 
-// A process with an old catalogue does not freeze a generation for one that will not come any more.
+// A process with an old catalogue does not freeze a generation for one that is no longer planned.
 func TestP05_AnOldCatalogueStopsNothing(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

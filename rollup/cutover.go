@@ -11,14 +11,14 @@ import (
 	"github.com/locus-db/locus/changelog"
 )
 
-// Freeze freezes generation from once generation to, which replaces it, has caught up, in an update of the cell.
-// It reports whether readers may switch: those that do never go back in time. It is idempotent. If the cell does
-// not have from, only to has to be ready. If from is already frozen for a newer generation than to, the caller's
-// catalogue is old and Freeze returns false. A watermark of from beyond the end of the log is damage; to has then to
-// reach the end.
+// Freeze freezes generation from once generation to, which replaces it, has caught up, in an update of the cell. It
+// returns whether readers may switch, which guarantees that a reader that switches never goes back in time. It is
+// idempotent. If the cell does not have from, only to has to be ready. If from is already frozen for a newer generation
+// than to, the caller's catalogue is old and Freeze returns false. A watermark of from beyond the end of the log is
+// damage; to has then to reach the end.
 //
-// If the groups of from are elsewhere, the update must be exclusive. Their readers apply the log and are ahead
-// of the watermark; so from is frozen at the end of the log, and Freeze returns true once to has reached that.
+// If the groups of from are elsewhere, the update must be exclusive. Their readers apply the log and are ahead of the
+// watermark; so from is frozen at the end of the log, and Freeze returns true once to has reached that position.
 func Freeze(ctx context.Context, tx Tx, from, to int64) (bool, error) {
 	all, err := generations(ctx, tx)
 	if err != nil {
@@ -64,8 +64,8 @@ type Hold struct {
 	NotBefore time.Time
 }
 
-// Trim deletes at most limit changes of a cell that are older than before, in an update of the cell, and returns
-// how many. It keeps changes that a generation has yet to apply, and those that are held.
+// Trim deletes at most limit changes of a cell that are older than before, in an update of the cell, and returns how
+// many. It keeps changes that a generation has yet to apply, and changes protected by holds.
 func Trim(ctx context.Context, tx Tx, before time.Time, holds []Hold, limit int) (int, error) {
 	all, err := tx.Generations(ctx)
 	if err != nil {

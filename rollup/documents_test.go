@@ -75,7 +75,8 @@ func (s *apartStage) wantRead(number int64, at changelog.Seq, want string) {
 	}
 }
 
-// Readers of documents see changes that are not yet written, and count those written ahead of the watermark once.
+// Readers of documents see changes that are not yet written, and count changes that were written ahead of the watermark
+// once.
 func TestDocuments_AreReadToTheEndOfTheLog(t *testing.T) {
 	t.Parallel()
 	s := newApartStage(t)
@@ -103,7 +104,7 @@ func TestDocuments_AreReadToTheEndOfTheLog(t *testing.T) {
 }
 
 // Readers of documents are ahead of the watermark. A generation that is frozen for another one answers from one
-// position, and the other one serves once it has reached that.
+// position, and the other one serves once it has reached this position.
 func TestP05_ReadersOfDocumentsStandStill(t *testing.T) {
 	t.Parallel()
 	s := newApartStage(t)
@@ -392,8 +393,8 @@ func (h hooked) Swap(ctx context.Context, in documents.Namespace, swaps []docume
 	return h.shelf.Swap(ctx, in, swaps)
 }
 
-// A worker is paused between its read and its write, while another one takes the lease and writes the next batch:
-// the group has returned to what it was, is empty, or is new. The late write of the first one has no effect.
+// A worker is paused between its read and its write, while another one takes the lease and writes the next batch: the
+// group has returned to its previous state, is empty, or is new. The late write of the first one has no effect.
 func TestP04_ALateWorkerWritesNothing(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -7,14 +7,14 @@ import (
 	"fmt"
 )
 
-// Elsewhere keeps the groups of rollups with a store of their own outside the cell, where they are not written in the
-// cell's transactions: each group has a watermark of its own, up to which it is true. The log and the generation, with
-// its watermark, stay in the cell. Package documents implements it.
+// Elsewhere keeps the groups of rollups that are stored outside the cell, where they cannot be written in the cell's
+// transactions. Each group has its own watermark, at which it is correct. The log and the generation, with its
+// watermark, stay in the cell. Package documents implements it.
 type Elsewhere interface {
 	// StoreID returns an ID of the database that is unique and changes when the database is emptied, so that groups
 	// are not looked up in a database that never had them.
 	StoreID() string
-	// Fill writes groups of a generation that is being built. Those of other builds of it are not changed.
+	// Fill writes groups of a generation that is being built. Groups of other builds of it are not changed.
 	Fill(ctx context.Context, g *Generation, rows []Row) error
 	// Advance brings every group that the changes touch to their end, also an empty or unchanged one, and returns the
 	// net number of groups added. A group is written only if it is unchanged since it was read. done is false if

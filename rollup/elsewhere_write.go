@@ -104,7 +104,7 @@ func (f *Follower) failApart(ctx context.Context, b *batch) error {
 	return nil
 }
 
-// settle gives a new build of a generation an ID that no build had before.
+// settle gives a new build of a generation an ID that no earlier build had.
 func (f term) settle(ctx context.Context, tx Tx, g *Generation) error {
 	if f.opts.Database.Elsewhere == nil {
 		_, err := f.opts.Database.elsewhere(g)

@@ -81,7 +81,7 @@ func (f *Follower) Release(ctx context.Context) error {
 	return err
 }
 
-// Other returns the process last seen to follow the cell instead of this one, "" if none.
+// Other returns the process that was last seen to follow the cell instead of this one, "" if there is none.
 func (f *Follower) Other() string { return f.lease.Seen().Owner }
 
 // Wanted reports whether another process waits for the lease.

@@ -12,7 +12,7 @@ import (
 // limit. more reports whether further groups follow.
 func Merge(d *Definition, parts []*Part, limit int) (groups []Group, more bool) {
 	m := merging{d: d, measures: d.Measures, next: make([][]read, 0, len(parts))}
-	// A cell with more groups says nothing about those after its last one.
+	// A cell with more groups has not returned the groups after its last one.
 	horizon := ""
 	for _, p := range parts {
 		if m.next = append(m.next, p.groups); p.plain {

@@ -11,7 +11,7 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// groupsIn keeps groups in documents, in small pages; nil is none.
+// groupsIn keeps groups in documents, in small pages; a nil store gives nil.
 func groupsIn(in documents.Store) rollup.Elsewhere {
 	if in == nil {
 		return nil

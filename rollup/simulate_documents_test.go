@@ -22,7 +22,7 @@ type simDocuments struct {
 	w *simWorld
 }
 
-// flying are writes that were sent by a task that no longer waits for them.
+// flying are writes sent by a task that no longer waits for them.
 type flying struct {
 	in    documents.Namespace
 	swaps []documents.Swap

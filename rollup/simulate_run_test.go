@@ -162,7 +162,7 @@ func (w *simWorld) settle(processes []*simProcess) {
 	}
 }
 
-// rests returns what is left to do.
+// rests returns an error that names the work that is left, nil if none is.
 func (w *simWorld) rests() error {
 	named := map[int64]bool{}
 	var wanted changelog.Images
@@ -257,7 +257,7 @@ func simulateMany(seeds uint64, restless, apart bool) (counts simCounts, errs []
 	return counts, errs
 }
 
-// runSeeds runs the simulator and logs what it saw.
+// runSeeds runs the simulator and logs the events that occurred.
 func runSeeds(t *testing.T, restless, apart bool) {
 	t.Helper()
 	seeds := uint64(longtest.Sample(20, 200, 200, 1000))

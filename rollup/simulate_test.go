@@ -246,8 +246,8 @@ func (w *simWorld) commit(tx *simTx) {
 	}
 }
 
-// serve checks that no reader can go back in time: the serving generation is never behind one that served, and
-// none that served is ahead of it, for readers with an old catalogue.
+// serve checks that no reader can go back in time, even with an old catalogue: the serving generation is never behind
+// one that served before, and no former one is ahead of it.
 func (w *simWorld) serve() {
 	for name, r := range w.at.rollups {
 		if r.Serving == nil {

@@ -24,7 +24,7 @@ type Standing struct {
 	watermark changelog.Seq // as stored
 }
 
-// Lag returns how long the oldest change has been waiting, 0 if none is.
+// Lag returns how long the oldest change has been waiting, 0 if no change is.
 func (s *Standing) Lag(now time.Time) time.Duration {
 	if s.Oldest.IsZero() {
 		return 0

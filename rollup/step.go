@@ -28,8 +28,8 @@ type Progress struct {
 	// generations that it does not name yet, or the lease was just acquired. Missing is then empty, because what
 	// an old catalogue names may already have been built, served and erased.
 	Old bool
-	// Apart is the error that stopped generations with groups elsewhere, nil if none. The other generations
-	// continued.
+	// Apart is the error that stopped the generations with groups elsewhere, nil if there was none. The other
+	// generations continued.
 	Apart error
 }
 
@@ -170,8 +170,8 @@ func (f *Follower) read(ctx context.Context, catalog Catalog) (*batch, error) {
 	return b, nil
 }
 
-// errBeyond reports a watermark that no log of the cell ever reached. Its generation would skip what is appended until
-// the log gets there.
+// errBeyond reports a watermark that the log of the cell has never reached. Its generation would skip changes appended
+// until the log gets there.
 var errBeyond = errors.New("the cell's log ends before the watermark, which is therefore damaged: rebuild the rollup")
 
 // within returns errBeyond if a watermark is beyond the end of the log.
@@ -192,9 +192,8 @@ func (b *batch) read() (applied int, more bool, apart error) {
 	return applied, more, b.apart
 }
 
-// follows reports whether to update a generation. A generation frozen for one that will not come any more
-// continues. A generation that is no longer named does not: its remaining readers would be ahead of the serving
-// one.
+// follows reports whether to update a generation. A generation frozen for one that is no longer planned continues. A
+// generation that is no longer named does not, because its remaining readers would be ahead of the serving one.
 func follows(g Generation, versions map[int64]Version, highest int64) bool {
 	_, wanted := versions[g.Number]
 	_, coming := versions[g.FrozenFor]

@@ -135,8 +135,8 @@ func TestStanding_Lag(t *testing.T) {
 	}
 }
 
-// A generation that failed longer ago than the log is kept can no longer be verified; the error says why and what
-// to do.
+// A generation that failed longer ago than the log is kept can no longer be verified; the error gives the reason and
+// what to do.
 func TestP04_VerifyWithoutTheLogSaysWhy(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

@@ -11,9 +11,9 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// Define creates a rollup or changes its definition. A changed definition is built beside the serving generation
-// and then replaces it. changed is false if the definition is the same. The error is a *rollup.InvalidError that
-// lists every problem, or a *locus.InvalidError if there are as many as Options.MaxRollups of package locus.
+// Define creates a rollup or changes its definition. A changed definition is built beside the serving generation and
+// then replaces it. changed is false if the definition is the same. The error is a *rollup.InvalidError that lists
+// every problem, or a *locus.InvalidError if there are already locus.Options.MaxRollups rollups.
 func (h *Handle) Define(ctx context.Context, d rollup.Definition) (status *Status, changed bool, err error) {
 	if d, err = h.Check(d); err != nil {
 		return nil, false, err
@@ -75,8 +75,8 @@ func (h *Handle) room(ctx context.Context, tx rollup.Tx, name string) error {
 	return nil
 }
 
-// Rebuild rebuilds a rollup beside the serving generation and then replaces that. It returns once the rebuild is
-// requested; Get reports its progress. The error is rollup.ErrNotFound if the rollup does not exist.
+// Rebuild builds a new generation of a rollup beside the serving one, which it then replaces. Rebuild returns once the
+// build is requested; Get reports its progress. The error is rollup.ErrNotFound if the rollup does not exist.
 func (h *Handle) Rebuild(ctx context.Context, name string) (*Status, error) {
 	r, err := h.alterCatalog(ctx, func(tx rollup.Tx) (rollup.Rollup, error) {
 		return rollup.Rebuild(ctx, tx, name, h.engine.Now())

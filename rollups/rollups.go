@@ -18,20 +18,21 @@ type Status struct {
 	State State `json:"state"`
 	// Definition is that of the serving generation, or of the first one while it is being built.
 	Definition rollup.Definition `json:"definition"`
-	// Generation serves, 0 if none does yet; Building is to replace it, 0 if none is.
+	// Generation is the serving generation, 0 if there is none yet; Building is the generation that will replace it, 0
+	// if there is none.
 	Generation int64 `json:"generation"`
 	Building   int64 `json:"building,omitempty"`
-	// Built is the number of cells that have built the generation Building. Trouble is why one of them cannot
-	// build it; a failed build does not affect the serving generation.
+	// Built is the number of cells that have built the generation Building. Trouble is the reason why one of them
+	// cannot build it; a failed build does not affect the serving generation.
 	Built   int    `json:"built,omitempty"`
 	Trouble string `json:"trouble,omitempty"`
 	// Groups is the sum over the cells: a group in two cells counts twice.
 	Groups    int64               `json:"groups"`
 	Watermark changelog.Watermark `json:"watermark"`
-	// Lag is the longest time, over all cells, that a change has been waiting to be applied; 0 if none is.
+	// Lag is the longest time, over all cells, that a change has been waiting to be applied; 0 if no change is.
 	Lag time.Duration `json:"lag"`
-	// Verified is when the rollup was last found equal to its recomputation, the earliest time of all cells; zero
-	// if it never was in one of them.
+	// Verified is when the rollup was last found equal to its recomputation: the earliest time of all cells, zero if it
+	// never was in one of them.
 	Verified time.Time `json:"verified,omitzero"`
 	Cells    []Cell    `json:"cells"` // in the order of the map
 }

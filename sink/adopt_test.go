@@ -22,8 +22,8 @@ func (m moved) Installation(ctx context.Context) (string, []cell.ID, error) {
 	return "moved", cells, err
 }
 
-// A target is filled by an installation that adopts it, with revs above those that it has; any other one leaves it alone,
-// and so does the former one from then on.
+// A target is filled by an installation that adopts it, with revs above those in the target. Other installations do not
+// write to it, and from then on the former one does not either.
 func TestRunner_AdoptsATarget(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -17,10 +17,10 @@ type Change struct {
 
 // ChangeSink is a target of changes: an audit trail of all that happened, where a Sink has what there is now.
 type ChangeSink interface {
-	// DeliverChanges delivers changes of one cell in order, and returns once the target has them durably. It is called for
-	// several cells at once. delivered is how many it has from the first on, also with an error, after which the others are
-	// repeated. Some of these may be there, and a consumer drops changes of a cell whose seq is not higher than the highest
-	// that it has. The error wraps ErrStop if the target will never accept the next one.
+	// DeliverChanges delivers changes of one cell in order, and returns once the target has them durably. It is called
+	// for several cells at once. delivered is how many of the first changes it has, also with an error, after which the
+	// others are repeated. The target may already have some of these, so a consumer drops changes of a cell whose seq
+	// is not higher than the highest it has. The error wraps ErrStop if the target will never accept the next one.
 	DeliverChanges(ctx context.Context, changes []Change) (delivered int, err error)
 	// Close releases the connections.
 	Close() error

@@ -21,11 +21,11 @@ type Spec struct {
 	Name string
 	// URL of the target, without a password.
 	URL *url.URL
-	// Secret signs what is delivered, or is the password of the target; empty if there is none.
+	// Secret signs deliveries, or is the password of the target; empty if there is none.
 	Secret secret.Text
 	// Files is the directory below which the process may write files, "" if it may not.
 	Files string
-	// UnsafeDurability accepts a database that may lose what it has acknowledged.
+	// UnsafeDurability accepts a database that may lose acknowledged writes.
 	UnsafeDurability bool
 	// Attributes are the attributes with one value of the kinds that are delivered.
 	Attributes []string
@@ -37,7 +37,7 @@ type Driver struct {
 	Check func(u *url.URL) error
 	// Open opens a target. The error wraps ErrStop if no repetition can help.
 	Open func(ctx context.Context, s Spec) (Sink, error)
-	// Read opens a target to read what it has. Nil if targets cannot be read.
+	// Read opens a target to read its content. Nil if targets cannot be read.
 	Read func(ctx context.Context, s Spec) (Reader, error)
 	// Changes opens a target of changes. Nil if there are none of this kind.
 	Changes func(ctx context.Context, s Spec) (ChangeSink, error)

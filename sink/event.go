@@ -41,14 +41,14 @@ type Event struct {
 // revBits is how many events an owner can deliver: 2^40.
 const revBits = 40
 
-// Token returns the token of the revs of an owner: that of its lease, in an era, above the tokens of a former installation. An
-// era has 2^14 of them.
+// Token returns the token in the revs of an owner: the token of its lease, within an era, and above the tokens of a
+// former installation. An era has 2^14 tokens.
 func Token(above, era, lease int64) int64 { return above + era<<eraBits + lease }
 
 // TokenOf returns the token in a rev.
 func TokenOf(rev int64) int64 { return rev >> revBits }
 
-// eventOf returns the event of a state. An ID that was never issued, as far as the installation knows, is deleted.
+// eventOf returns the event of a state. An ID that the installation does not know as issued counts as deleted.
 func eventOf(s *mirror.State, rev int64) Event {
 	e := Event{ID: s.ID, Rev: rev, Op: Delete}
 	if s.Kind != mirror.Unknown {

@@ -40,7 +40,7 @@ func (f *feed) Settle() { f.settle() }
 
 func (f *feed) Save(ctx context.Context) error { return f.save(ctx) }
 
-// Lane is a lane with what it has taken.
+// Lane is a lane with its current batch.
 type Lane struct {
 	f    *feed
 	n    int
@@ -50,8 +50,7 @@ type Lane struct {
 // Lane returns a lane.
 func (f *feed) Lane(n int) *Lane { return &Lane{f: f, n: n} }
 
-// Step takes a batch if the lane has none, or tries once to deliver the one that it has. It reports whether there was
-// one.
+// Step takes a batch if the lane has none, or tries once to deliver its batch. It reports whether there was one.
 func (l *Lane) Step(ctx context.Context) (bool, error) {
 	if l.held == nil {
 		l.held = l.f.take(l.n)
@@ -64,7 +63,7 @@ func (l *Lane) Step(ctx context.Context) (bool, error) {
 	return true, err
 }
 
-// Left returns the number of IDs on their way, of IDs to be read again, and of dead letters.
+// Left returns the numbers of IDs in delivery, of IDs to be read again, and of dead letters.
 func (f *feed) Left() (waiting, again, dead int) { return len(f.entries), len(f.again), len(f.dead) }
 
 // Pages returns the number of pages that are not acknowledged.

@@ -12,8 +12,8 @@ import (
 	"github.com/locus-db/locus/sink/sinktest"
 )
 
-// An owner that has the lease and is fenced all the same says why, since no other process does its work. Once the target is
-// there again, nothing is wrong any more, even if there is nothing to deliver.
+// An owner that holds the lease but is fenced reports why, because no other process does its work. Once the target is
+// back, the trouble ends even if there is nothing to deliver.
 func TestRunner_SaysWhyItCannotRun(t *testing.T) {
 	t.Parallel()
 	for _, keeps := range []bool{false, true} {

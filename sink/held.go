@@ -14,8 +14,8 @@ import (
 type Reader interface {
 	// Position is that of a Sink.
 	Position(ctx context.Context) (Position, error)
-	// Read calls fn with what the target has of each ID, in the order of the IDs: of all, or of ids alone, which are sorted,
-	// if it is not nil. IDs that the target does not have are left out. What is written during the call may be missing.
+	// Read calls fn with the target's state of each ID, in ID order: of all IDs or, if ids is not nil, only of these,
+	// which are sorted. IDs that the target does not have are left out. Writes during the call may be missing.
 	Read(ctx context.Context, ids []locality.ID, fn func(Held) error) error
 	// Close releases the connections.
 	Close() error

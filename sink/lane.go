@@ -58,7 +58,7 @@ func (f *feed) push(e *entry) {
 	f.lanes[n] = append(f.lanes[n], e)
 }
 
-// take takes the next IDs of a lane, nil if none waits. The lane must be done with those before.
+// take takes the next IDs of a lane, nil if none is waiting. The lane must be done with the previous ones.
 func (f *feed) take(lane int) *delivery {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -75,8 +75,8 @@ func (f *feed) take(lane int) *delivery {
 	return d
 }
 
-// deliver delivers what was taken, and acknowledges it. After an error it is called again with the same delivery,
-// unless fresh reports that one of its IDs was touched: then the states are read again.
+// deliver delivers a batch and acknowledges it. After an error it is called again with the same delivery, unless fresh
+// reports that one of its IDs was touched: then the states are read again.
 func (f *feed) deliver(ctx context.Context, d *delivery) error {
 	if d.ready && !f.fresh(d) {
 		d.ready = false
@@ -187,8 +187,8 @@ func (f *feed) failed(ctx context.Context, err error) error {
 	return err
 }
 
-// acknowledge notes that the target has the events of a delivery, except those that it rejected, which become dead
-// letters. The error wraps ErrStop if there are too many of these.
+// acknowledge notes that the target has the events of a delivery, except the rejected ones, which become dead letters.
+// The error wraps ErrStop if there are too many dead letters.
 func (f *feed) acknowledge(d *delivery, rejected []Rejected) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

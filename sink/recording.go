@@ -194,7 +194,7 @@ func (c *recording) page(ctx context.Context, id cell.ID) (worked bool, err erro
 	return n > 0, err
 }
 
-// save stores the progress if there was any, and otherwise now and then, to learn that the sink is to end.
+// save stores the progress if there was any, and otherwise now and then, to learn whether the sink should end.
 func (c *recording) save(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -212,7 +212,7 @@ func (c *recording) save(ctx context.Context) error {
 	return nil
 }
 
-// lag returns for how long the oldest change has been waiting, 0 if none is.
+// lag returns for how long the oldest change has been waiting, 0 if no change is.
 func (c *recording) lag() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -32,7 +32,7 @@ type Options struct {
 	Store Store
 	// Lease is the lease of the sink; see LeaseName. The runner acquires it, renews it and gives it back.
 	Lease *lease.Holder
-	// TTL is how long the owner may be silent before another process takes over: that of Lease. Defaults to 5 s.
+	// TTL is how long the owner may be silent before another process takes over; see the lease option. Defaults to 5 s.
 	TTL time.Duration
 	// Kind, if not "", delivers only the entities of this kind. Redirects and deletions are delivered of every kind.
 	Kind string
@@ -233,8 +233,8 @@ func (r *Runner) run(ctx context.Context, token int64) error {
 type Stats struct {
 	// Running reports that this process holds the lease.
 	Running bool
-	// Lag is for how long the oldest change has been waiting, Dead the number of dead letters; both only if Running. A
-	// process that cannot open the target knows the lag too, as of its last attempt.
+	// Lag is how long the oldest change has been waiting, Dead the number of dead letters; both only if Running. A
+	// process that cannot open the target also reports the lag, as of its last attempt.
 	Lag  time.Duration
 	Dead int
 	// Delivered counts accepted events, and Failed failed attempts, since the start of the process.

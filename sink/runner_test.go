@@ -372,7 +372,7 @@ func TestRunner_Stops(t *testing.T) {
 	}
 }
 
-// What a target has of IDs that the installation has lost is deleted once the fill after that has ended.
+// IDs that the target has and the installation has lost are deleted in the target once the next fill has ended.
 func TestRunner_SweepsWhatWasLost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

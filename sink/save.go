@@ -113,7 +113,7 @@ func (f *feed) notice(tail map[cell.ID]changelog.Seq) (due []cell.ID) {
 	return due
 }
 
-// lag returns for how long the oldest change has been waiting, 0 if none is.
+// lag returns for how long the oldest change has been waiting, 0 if no change is.
 func (f *feed) lag() time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -153,7 +153,7 @@ func simulate(t testing.TB, seed uint64) *simulation {
 	return s
 }
 
-// begin makes a new process the owner. The former one does not know.
+// begin makes a new process the owner, without the former one noticing.
 func (s *simulation) begin() {
 	s.token++
 	token := s.token
@@ -251,8 +251,8 @@ func (s *simulation) run() {
 	s.finish()
 }
 
-// finish lets the newest owner work until nothing is left, or a new one if that is gone or in the middle of a step,
-// as former ones may be.
+// finish lets the newest owner work until nothing is left. If it has ended or, like former owners, is stopped in the
+// middle of a step, a new one takes over.
 func (s *simulation) finish() {
 	idle := func(o *owner) bool {
 		for _, busy := range o.busy {
@@ -305,9 +305,10 @@ func (s *simulation) has(id locality.ID, got sink.Event) bool {
 	return states[0].Kind == mirror.Unknown || reflect.DeepEqual(want, got)
 }
 
-// Histories of a world whose cells are written one by one, with owners that come and go, former ones that wake up
-// late, lost replies, rejected events, trimmed logs and pauses of reading while many ids wait: at the end the target has every state, the states that an
-// owner delivers of an ID never go back in time, and behind a fence those of all owners do not.
+// Histories of a world whose cells are written one by one, with owners that come and go, former ones that wake up late,
+// lost replies, rejected events, trimmed logs and pauses of reading while many ids wait: at the end the target has
+// every state, the states of an ID that one owner delivers never go back in time, and with a fence neither do the
+// states of all owners.
 func TestP17_Simulation(t *testing.T) {
 	t.Parallel()
 	for i := range longtest.Sample(300, 300, 3000, 30_000) {

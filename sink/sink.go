@@ -20,9 +20,9 @@ type Sink interface {
 	// error is ErrNoPosition if the target stores no positions: Locus stores them then.
 	Position(ctx context.Context) (Position, error)
 	// Deliver delivers a batch and returns once the target has it durably. Applying a batch twice, or after a later
-	// one, has no effect beyond that of the event with the highest rev of each ID. A target that stores positions is
-	// called by one goroutine at a time, and stores events, position and token in one transaction; others are called
-	// by several at once, never with the same ID.
+	// one, leaves for each ID the event with the highest rev. A target that stores positions is called by one goroutine
+	// at a time, and stores events, position and token in one transaction; others are called by several goroutines,
+	// never with the same ID at the same time.
 	//
 	// The error is a *RejectedError if the target will never accept some of the events and has accepted the others.
 	// It wraps ErrFenced if the target has seen a higher token, and ErrStop if the sink is to be paused. After any
@@ -51,8 +51,8 @@ type Batch struct {
 	Events []Event
 	// Position is true after the events. It is nil for a target that stores no positions.
 	Position *Position
-	// Sweep, if not 0, ends a fill: every ID that exists was delivered with a rev of at least Sweep. A target that
-	// lists what it has marks the IDs with lower revs as deleted, which were lost when a backup was restored.
+	// Sweep, if not 0, ends a fill: every existing ID was delivered with a rev of at least Sweep. A target that can
+	// list its IDs marks those with lower revs as deleted, because they were lost when a backup was restored.
 	Sweep int64
 }
 
@@ -79,9 +79,9 @@ func (e *RejectedError) Error() string {
 	return b.String()
 }
 
-// Apart writes each event of the batch with a call of its own, and then the position, to find out which of the events a target
-// will never accept. rejected returns why, or "" for any other error, which ends it. The error is a *RejectedError if there
-// are such events.
+// Apart writes each event of the batch separately, and then the position, to find the events that a target will never
+// accept. rejected returns the reason for such an error; for any other error it returns "", and Apart ends. The error
+// is a *RejectedError if there are such events.
 func (b Batch) Apart(write func(Batch) error, rejected func(error) string) error {
 	var all []Rejected
 	for _, e := range b.Events {
@@ -116,7 +116,7 @@ type Position struct {
 	Swept bool      `json:"swept"`
 	// Cells has the position in each cell. A cell added later is filled, and followed from the beginning of its log.
 	Cells map[cell.ID]CellPosition `json:"cells"`
-	// Again has IDs to be read again, sorted: the cells do not agree yet on what they lead to.
+	// Again has IDs to be read again, sorted, because the cells do not agree yet on their state.
 	Again []locality.ID `json:"again,omitempty"`
 }
 

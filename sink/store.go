@@ -46,7 +46,7 @@ type Letter struct {
 	Time   time.Time   `json:"time"`
 }
 
-// Request asks for something to be done with dead letters, or for an ID to be delivered again.
+// Request asks for an action on dead letters, or for an ID to be delivered again.
 type Request struct {
 	// ID selects a letter, the zero ID all of them.
 	ID locality.ID `json:"id,omitzero"`

@@ -26,8 +26,9 @@ func (r *Runner) note(ctx context.Context, token int64, why error) {
 	}
 }
 
-// waiting returns since when the oldest change has been waiting that stored progress does not cover, nil if none is. Of an
-// unfinished fill it is the start; one that could not begin has been due since the first attempt of this process.
+// waiting returns since when the oldest change that stored progress does not cover has been waiting, nil if there is
+// none. For an unfinished fill it is the start of the fill; a fill that could not begin has been due since this
+// process's first attempt.
 func (r *Runner) waiting(ctx context.Context, p *Progress) *time.Time {
 	oldest := r.opts.Now()
 	first := oldest

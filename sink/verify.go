@@ -59,7 +59,7 @@ type Verification struct {
 const (
 	// looks is how often IDs that differ are compared again while both sides change.
 	looks = 3
-	// resendAtOnce is how many IDs are delivered again at once.
+	// resendAtOnce is how many IDs are delivered again at a time.
 	resendAtOnce = 5000
 	// reportEvery is how many IDs are between two calls of Progress.
 	reportEvery = 1000
@@ -174,7 +174,7 @@ func (v *Verifying) compare(want *mirror.State, held *Held) What {
 	return ""
 }
 
-// again compares what differs again, once the sink has caught up.
+// again compares differing IDs again, once the sink has caught up.
 func (v *Verifying) again(ctx context.Context, r *Verification, found []Difference) (left []Difference, err error) {
 	reached, err := v.CaughtUp(ctx)
 	if err != nil {
@@ -204,7 +204,7 @@ func (v *Verifying) again(ctx context.Context, r *Verification, found []Differen
 	return left, nil
 }
 
-// repair has what differs delivered again, and compares it once more.
+// repair has differing IDs delivered again, and compares them once more.
 func (v *Verifying) repair(ctx context.Context, r *Verification) error {
 	for n := 0; n < len(r.Found); n += resendAtOnce {
 		part := r.Found[n:min(n+resendAtOnce, len(r.Found))]

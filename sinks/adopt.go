@@ -17,14 +17,14 @@ import (
 const (
 	// maxAbove limits the tokens that an adoption skips: a rev has room for twice as many.
 	maxAbove = 1 << 22
-	// adopting is how long the target may take to say whose it is.
+	// adopting is how long the target may take to report its owner.
 	adopting = 30 * time.Second
 )
 
-// Adopt takes over the target of a sink from another installation: every id is delivered again, with revs above those that
-// the target has, and what this installation does not have is marked as deleted. The other installation is refused from then
-// on. A target that stores no position cannot say which revs it has: rev is the highest, 0 for the others. The error is
-// ErrNotFound if there is no such sink, ErrOwn if the target belongs to no other installation.
+// Adopt takes over the target of a sink from another installation: every id is delivered again, with revs above those
+// in the target, and ids that this installation does not have are marked as deleted. The other installation is refused
+// from then on. For a target that stores no position, rev is the highest rev that it has; for other targets it is 0.
+// The error is ErrNotFound if there is no such sink, ErrOwn if the target belongs to no other installation.
 func (h *Handle) Adopt(ctx context.Context, name string, rev int64) (*Status, error) {
 	of, err := h.Get(ctx, name)
 	if err != nil {
@@ -68,7 +68,7 @@ func (h *Handle) ownerOf(ctx context.Context, d *Definition, rev int64) (install
 	case errors.Is(err, sink.ErrNoPosition) && rev <= 0 && d.Above == 0:
 		return "", 0, problem.Invalid("/rev", "missing", "the target of %s stores no position: give the highest rev in it", d.Name)
 	case errors.Is(err, sink.ErrNoPosition):
-		return "", max(sink.TokenOf(rev), d.Above), nil // a restored sink is above what it had delivered
+		return "", max(sink.TokenOf(rev), d.Above), nil // a restored sink begins above the revs that it had delivered
 	case err != nil:
 		return "", 0, fmt.Errorf("%w: cannot read the owner of the target of %s: %w", problem.ErrUnavailable, d.Name, err)
 	case at.Installation == "" || at.Installation == own:

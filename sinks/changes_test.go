@@ -24,7 +24,7 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// recorders are those of the tests, by the host in URLs such as recorder://name.
+// recorders are the targets of the tests, by the host in URLs such as recorder://name.
 var recorders sync.Map
 
 func init() {
@@ -132,8 +132,8 @@ func TestP17_ChangesAreDeliveredInOrder(t *testing.T) {
 	}
 }
 
-// A target that rejects a change pauses its sink; so does a log that no longer has what was not delivered. After a resumption it
-// goes on, and the reason says what is missing.
+// A target that rejects a change pauses its sink; so does a log that no longer has undelivered changes. A resumed sink
+// continues, and the reason says what is missing.
 func TestChanges_GapsPause(t *testing.T) {
 	t.Parallel()
 	r := &sinktest.Recorder{}

@@ -50,7 +50,7 @@ type Definition struct {
 	// Adopt is the installation whose target Adopt took over, and Above the highest token of that.
 	Adopt string `json:"adopt,omitempty"`
 	Above int64  `json:"above,omitempty"`
-	// Paused means that no process delivers. Reason says why if no person did it.
+	// Paused means that no process delivers. Reason is the cause unless a person paused it.
 	Paused bool   `json:"paused,omitempty"`
 	Reason string `json:"reason,omitempty"`
 	// Revision increases with every change of any sink. Created and Revision are set by Create.
@@ -205,8 +205,8 @@ func (h *Handle) Pause(ctx context.Context, name string) (*Status, error) {
 	})
 }
 
-// Resume lets a sink go on where it stopped, or fill again if the logs do not reach back so far. The error is ErrNotFound if
-// there is none.
+// Resume lets a sink continue where it stopped, or fill again if the logs do not reach back that far. The error is
+// ErrNotFound if there is no such sink.
 func (h *Handle) Resume(ctx context.Context, name string) (*Status, error) {
 	of, err := h.Get(ctx, name)
 	if err != nil {
@@ -241,8 +241,8 @@ func (h *Handle) Resume(ctx context.Context, name string) (*Status, error) {
 	})
 }
 
-// Delete forgets a sink, its position and its dead letters. What the target has stays there. The error is ErrNotFound if
-// there is none.
+// Delete removes a sink, its position and its dead letters. The content of the target stays. The error is ErrNotFound
+// if there is no such sink.
 func (h *Handle) Delete(ctx context.Context, name string) error {
 	return h.alter(ctx, func(tx storage.Tx, c *catalog) error {
 		if _, err := c.of(name); err != nil {

@@ -42,9 +42,9 @@ func Dump(ctx context.Context, tx storage.Tx) ([]Dumped, error) {
 	return all, nil
 }
 
-// Restore stores the sinks of a dump in the authority of a new installation, paused, so that a copy delivers nothing of its
-// own accord. Their revs are above all that the former installation used up to the dump and, as long as it does not come back
-// from a backup, long after it.
+// Restore stores the sinks of a dump in the authority of a new installation, paused, so that a copy delivers nothing of
+// its own accord. Their revs are above all revs that the former installation used up to the dump, and will use for long
+// after it unless it is restored from a backup.
 func Restore(ctx context.Context, tx storage.Tx, all []Dumped) error {
 	c, err := running.Read[catalog](ctx, tx, catalogName)
 	if err != nil {

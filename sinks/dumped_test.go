@@ -23,7 +23,7 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// targets are those of the tests, by the host in URLs such as memory://name.
+// targets are the targets of the tests, by the host in URLs such as memory://name.
 var targets sync.Map
 
 func init() {

@@ -77,7 +77,7 @@ func (h *Handle) openTarget(ctx context.Context, d *Definition) (sink.Sink, erro
 	return driver.Open(ctx, spec)
 }
 
-// spec returns what a driver needs to know of a definition, and the driver.
+// spec returns the part of a definition that a driver needs, and the driver.
 func (h *Handle) spec(d *Definition) (spec sink.Spec, driver sink.Driver, err error) {
 	u, driver, err := sink.ParseURL(d.To)
 	if err != nil {

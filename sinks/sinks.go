@@ -18,14 +18,14 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// Options say how a process delivers.
+// Options configure how a process delivers.
 type Options struct {
 	// Secret returns the secret that a definition names, for the host of its URL, or why that does not get it. Defaults to the environment
 	// variable, for any host.
 	Secret func(name string, to *url.URL) (value string, err error)
 	// Files is the directory below which sinks of the scheme file: write. Without it they fail.
 	Files string
-	// UnsafeDurability lets sinks deliver to databases that may lose what they have acknowledged.
+	// UnsafeDurability lets sinks deliver to databases that may lose acknowledged writes.
 	UnsafeDurability bool
 }
 

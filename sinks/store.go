@@ -26,7 +26,7 @@ type stored struct {
 	sink.Progress
 	// Letters is the number of dead letters.
 	Letters int `json:"letters"`
-	// Returns is that of the head of the cell: how often it was restored from a backup.
+	// Returns is the value in the head of the cell: how often it was restored from a backup.
 	Returns int `json:"returns"`
 }
 

@@ -106,7 +106,7 @@ func TestP17_FormerOwnersSaveNothing(t *testing.T) {
 	}
 }
 
-// Progress of before a backup was restored is none, and tokens continue above those that were lost.
+// Progress from before the restore of a backup does not count, and tokens continue above the lost ones.
 func TestP17_RestoredBackupFillsAgain(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -132,7 +132,7 @@ func TestP17_RestoredBackupFillsAgain(t *testing.T) {
 	}
 }
 
-// Requests take effect at once, and also on what the owner has in memory.
+// Requests take effect at once, also on the owner's state in memory.
 func TestAsked(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -169,7 +169,7 @@ func TestAsked(t *testing.T) {
 	}
 }
 
-// The log keeps what was not delivered, for the time of the hold, and no longer.
+// The log keeps undelivered changes for the time of the hold, and no longer.
 func TestP17_LogsWaitForSinks(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -24,15 +24,15 @@ var (
 )
 
 const (
-	// caughtUp is how long a sink may take to deliver what it has not, before differences are reported all the same.
+	// caughtUp is how long a sink may take to deliver pending changes before differences are reported anyway.
 	caughtUp = 10 * time.Second
 	// lookEvery is how often its progress is read.
 	lookEvery = 200 * time.Millisecond
 )
 
-// Verify compares the target of a sink with what every id leads to, while both change. With repair, what differs is delivered
-// again and compared once more. progress is called now and then, and may be nil. The error is ErrNotFound, ErrUnreadable, or
-// ErrPaused if a paused sink is to be repaired.
+// Verify compares the target of a sink with the current state of every id, while both change. With repair, differing
+// ids are delivered again and compared once more. progress is called now and then, and may be nil. The error is
+// ErrNotFound, ErrUnreadable, or ErrPaused if a paused sink is to be repaired.
 func (h *Handle) Verify(ctx context.Context, name string, repair bool, progress func(compared int64)) (*sink.Verification, error) {
 	of, err := h.Get(ctx, name)
 	if err != nil {
@@ -90,8 +90,8 @@ func (h *Handle) resend(ctx context.Context, name string, ids []locality.ID) err
 	})
 }
 
-// caughtUp waits until a sink has delivered what it was asked for, and everything up to the current ends of the logs. It
-// reports whether it has in time.
+// caughtUp waits until a sink has delivered the requested ids, and everything up to the current ends of the logs. It
+// reports whether that happened in time.
 func (h *Handle) caughtUp(ctx context.Context, name string) (bool, error) {
 	tail, err := h.changes.Source().Tail(ctx)
 	if err != nil {

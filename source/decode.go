@@ -37,8 +37,8 @@ type Row struct {
 }
 
 // DecodeRow returns the row of a message. ok is false if the message has none, such as the tombstone after a deletion
-// of Debezium. The error says why the message cannot be read; it wraps ErrStop for a truncated table, which no record
-// can express.
+// of Debezium. The error is the reason why the message cannot be read; it wraps ErrStop for a truncated table, which no
+// record can express.
 func DecodeRow(f Format, m Message) (row Row, ok bool, err error) {
 	if f == Debezium {
 		return decodeDebezium(m)
@@ -213,7 +213,7 @@ func flattened(m Message, all fields) (row Row, ok bool, err error) {
 	return row, err == nil, err
 }
 
-// schema is that of Kafka Connect's JsonConverter, as far as it is used.
+// schema is a schema of Kafka Connect's JsonConverter, reduced to the fields used here.
 type schema struct {
 	Name   string   `json:"name"`
 	Field  string   `json:"field"`

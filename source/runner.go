@@ -23,14 +23,14 @@ type Options struct {
 	Name string
 	// Open opens the stream at a position. It is called while the lease is held.
 	Open func(ctx context.Context, at Position) (Stream, error)
-	// Decode returns what a message means. ok is false if it means nothing, such as a tombstone. An error is the reason
-	// for a dead letter, or wraps ErrStop.
+	// Decode returns the operation of a message. ok is false if the message has none, such as a tombstone. An error is
+	// the reason for a dead letter, or wraps ErrStop.
 	Decode func(m Message) (op Op, ok bool, err error)
 	Target Target
 	Store  Store
 	// Lease is the lease of the source; see LeaseName. The runner acquires it, renews it and gives it back.
 	Lease *lease.Holder
-	// TTL is how long the owner may be silent before another process takes over: that of Lease. Defaults to 5 s.
+	// TTL is how long the owner may be silent before another process takes over; see the lease option. Defaults to 5 s.
 	TTL time.Duration
 	// Poll is how long to wait for messages before the store is asked for dead letters to try again. Defaults to 2 s.
 	Poll time.Duration

@@ -156,7 +156,7 @@ func (l told) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// A broker that is away is said to be, although no message is missing, and the source goes on once it is back.
+// A broker that is away is reported, although no message is missing, and the source continues once it is back.
 func TestRunner_SaysThatTheBrokerIsAway(t *testing.T) {
 	t.Parallel()
 	s, b := newShared(), sourcetest.NewBroker()

@@ -34,12 +34,12 @@ func decode(m source.Message) (op source.Op, ok bool, err error) {
 
 var errKilled = errors.New("killed")
 
-// world is an installation whose processes are killed between steps, with what must be true of it.
+// world is an installation whose processes are killed between steps, with the invariants that must be true of it.
 type world struct {
 	*sourcetest.Installation
 	t      *rapid.T
 	broker *sourcetest.Broker
-	want   map[string]string          // by key, what the messages say
+	want   map[string]string          // the expected content, by key
 	dead   map[source.At]bool         // messages that are refused
 	sent   map[int32][]source.Message // by partition
 	kill   string                     // the step before which the process is killed
@@ -120,8 +120,8 @@ func (w *world) publish(key int, value string, at time.Time) {
 }
 
 // Processes are killed between any two steps, two of them believe that they own the source, and the installation is
-// restored from backups. The position never passes a message that is not durable, and in the end the records are those
-// that the messages say.
+// restored from backups. The position never passes a message that is not durable, and in the end the records are as the
+// messages describe.
 func TestP01_StreamsLoseNothing(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

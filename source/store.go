@@ -85,10 +85,11 @@ type Op struct {
 
 // Target is the installation that records are written to.
 type Target interface {
-	// Apply writes operations, each of another record, and returns once they are durable. refused has an entry for
-	// each: nil, or why it can never be written. After an error some may have been written; they can be repeated.
+	// Apply writes operations, each on a different record, and returns once they are durable. refused has an entry for
+	// each: nil, or the reason why it can never be written. After an error some may have been written; they can be
+	// repeated.
 	//
-	// A put takes the place of a record that was observed at the same time, and none of a newer one. A deletion keeps a
-	// record that is newer; one of a record that does not exist does nothing.
+	// A put replaces a record that was observed at the same time, but not a newer one. A deletion keeps a newer record;
+	// deleting a missing record does nothing.
 	Apply(ctx context.Context, ops []Op) (refused []error, err error)
 }

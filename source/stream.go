@@ -71,15 +71,16 @@ type Stream interface {
 	// that has one.
 	Position() Position
 	// Fetch returns the next messages, at most limit, those of a partition in the order of their offsets. It waits
-	// until there is at least one. If the context ends first the error wraps that of the context, and no message is
-	// lost: the next call returns it.
+	// until there is at least one. If the context ends first the error wraps the context's error, and no message is
+	// lost: the next call returns them.
 	Fetch(ctx context.Context, limit int) ([]Message, error)
 	// Read returns one message again, without moving the position. The error wraps ErrGone if the stream no longer has
 	// it.
 	Read(ctx context.Context, partition int32, offset int64) (Message, error)
 	// Ends returns the offset after the last message, by partition. The error wraps ErrGap if the stream was created again.
 	Ends(ctx context.Context) (map[int32]int64, error)
-	// Mark tells the broker how far the stream was read, for its charts. A broker that has none does nothing.
+	// Mark tells the broker up to where the stream was read, for its charts. With a broker that has no such charts it
+	// does nothing.
 	Mark(ctx context.Context, p Position) error
 	// Close ends the connection.
 	Close() error

@@ -118,7 +118,7 @@ func (w *work) save(ctx context.Context, r *result, remove []At) (err error) {
 
 // result counts the outcomes of messages.
 type result struct {
-	read          int // messages before the one that stops the source, all of them without one
+	read          int // messages before the one that stops the source; all messages if none does
 	puts, deletes int64
 	letters       []Letter
 	stop          error

@@ -36,7 +36,7 @@ type Definition struct {
 	Mapping string `json:"mapping,omitempty"`
 	// SecretEnv names the environment variable of the servers that has the password, "" without one.
 	SecretEnv string `json:"secret_env,omitempty"`
-	// Paused means that no process reads it. Reason says why if no person did it.
+	// Paused means that no process reads it. Reason is the cause unless a person paused it.
 	Paused bool   `json:"paused,omitempty"`
 	Reason string `json:"reason,omitempty"`
 	// Revision increases with every change of any source. Created and Revision are set by Create.
@@ -145,8 +145,8 @@ func (h *Handle) Pause(ctx context.Context, name string) (*Status, error) {
 	})
 }
 
-// Resume lets a source go on where it stopped; fromStart begins again with the oldest message that the stream has,
-// which repeats harmlessly. The error is ErrNotFound if there is none.
+// Resume lets a source continue where it stopped; fromStart begins again with the oldest message in the stream, which
+// is harmless. The error is ErrNotFound if there is no such source.
 func (h *Handle) Resume(ctx context.Context, name string, fromStart bool) (*Status, error) {
 	return h.change(ctx, name, func(tx storage.Tx, d *Definition) error {
 		d.Paused, d.Reason = false, ""

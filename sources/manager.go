@@ -16,7 +16,7 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// returnsEvery is how often it is checked whether a cell was restored.
+// returnsEvery is how often to check whether a cell was restored.
 const returnsEvery = 10 * time.Second
 
 // manager runs the sources of an installation in one process: a runner for each that is not paused.

@@ -27,7 +27,7 @@ type Mapper interface {
 	Map(row source.Row) (source.Op, error)
 }
 
-// Options say how a process reads streams.
+// Options configure how a process reads streams.
 type Options struct {
 	// Compile makes a Mapper of a mapping file, which may be "", for the records of a source. The first of the kinds is
 	// the default one. Required.
@@ -144,7 +144,7 @@ func (h *Handle) Running() map[string]source.Stats {
 }
 
 // Dead returns the dead letters of a source, in the order of the stream. The error is ErrNotFound if there is no such
-// stream.
+// source.
 func (h *Handle) Dead(ctx context.Context, name string) (letters []source.Letter, err error) {
 	err = h.view(ctx, func(tx storage.Tx) error {
 		letters, err = deadOf(ctx, tx, name)
@@ -164,8 +164,8 @@ func deadOf(ctx context.Context, tx storage.Tx, name string) ([]source.Letter, e
 	return running.Read[[]source.Letter](ctx, tx, deadName(name))
 }
 
-// Retry lets the owner of a source read messages of dead letters again: those at the given places, or all of them if
-// none is given. It returns how many. A letter whose message is refused again stays.
+// Retry lets the owner of a source read messages of dead letters again: those at the given positions, or all if none is
+// given. It returns how many. A letter whose message is refused again stays.
 func (h *Handle) Retry(ctx context.Context, name string, at ...source.At) (n int, err error) {
 	return h.letters(ctx, name, at, func(l *source.Letter) (keep bool) { l.Again = true; return true })
 }

@@ -25,7 +25,7 @@ import (
 	_ "github.com/locus-db/locus/storage/sqlite"
 )
 
-// brokers are those of the tests, by the host in URLs such as test://name.
+// brokers are the streams of the tests, by the host in URLs such as test://name.
 var brokers sync.Map
 
 // closed are the installations that a test has closed itself.

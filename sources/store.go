@@ -50,7 +50,7 @@ func (s *store) Load(ctx context.Context) (p source.Progress, err error) {
 	return p, nil
 }
 
-// returns returns how often each cell was restored from a backup; of an unavailable cell what was known.
+// returns returns how often each cell was restored from a backup; for an unavailable cell the value in known.
 func (h *Handle) returns(ctx context.Context, known map[string]int) map[string]int {
 	all := maps.Clone(known)
 	if all == nil {

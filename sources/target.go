@@ -55,7 +55,8 @@ func (t target) Apply(ctx context.Context, ops []source.Op) ([]error, error) {
 // maxAttempts is how often a deletion is repeated because the record was written in between.
 const maxAttempts = 10
 
-// delete deletes the records that are not newer than their messages. left are those that were written in between.
+// delete deletes the records that are not newer than their messages. left are the operations whose records were written
+// in between.
 func (t target) delete(ctx context.Context, ops []source.Op, at []int, refused []error) (left []int, err error) {
 	var refs []entity.Ref
 	var of []int

@@ -33,9 +33,9 @@ type Block struct {
 	By    string    `json:"by,omitempty"`
 }
 
-// Block stops a principal: at once in this process, within a second in others. Its tokens and sessions stay stored, and are valid again after
-// Unblock. Blocking twice is blocking once. The error is a *locus.InvalidError, or ErrLast if no other token has the permission access and by is
-// not the operator.
+// Block stops a principal: at once in this process, within a second in others. Its tokens and sessions stay stored, and
+// are valid again after Unblock. Blocking a blocked principal changes nothing. The error is a *locus.InvalidError, or
+// ErrLast if no other token has the permission access and by is not the operator.
 func (h *Handle) Block(ctx context.Context, by *Principal, name string) (*Block, error) {
 	if name == "" || len(name) > maxPrincipal || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
 		return nil, problem.Invalid("/name", "invalid", "want the name of a principal, as locus whoami prints it, of 1 to %d bytes", maxPrincipal)

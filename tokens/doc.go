@@ -16,8 +16,8 @@
 //
 //	token, or person ── SignIn, Admit ──► session ── Code, Redeem ──► token of 12 hours
 //
-// Block stops a principal in every process, also one whose credentials are stored elsewhere: a person of an identity provider, a JWT or a
-// certificate.
+// Block stops a principal in every process, even if its credentials are stored elsewhere: a person of an identity
+// provider, a JWT or a certificate.
 //
 // Several tokens may have one name: Rotate adds a second secret to the same principal.
 //

@@ -11,7 +11,7 @@ import (
 	"github.com/locus-db/locus/internal/problem"
 )
 
-// TestP10_RestrictionsAreKept gives a restricted token away: no other, and no second secret, sees more.
+// TestP10_RestrictionsAreKept tries to pass on a restricted token: no other token, and no second secret, sees more.
 func TestP10_RestrictionsAreKept(t *testing.T) {
 	t.Parallel()
 	f := setup(t)

@@ -38,8 +38,9 @@ type Session struct {
 	// Name of the principal, and the name that people read if it is another.
 	Name   string `json:"name"`
 	Author string `json:"author,omitempty"`
-	// Token is the id of the token that was exchanged for the session, which ends with it and has its permissions. It is
-	// "" for a person whom an identity provider has named; Roles are then those of the groups, with their limits, such as hide:ssn, an item for each group if they differ.
+	// Token is the id of the token that was exchanged for the session, which ends with it and has its permissions. It
+	// is "" for a person named by an identity provider. Roles are then the roles of the person's groups with their
+	// limits, such as hide:ssn; if the limits differ, there is an item for each group.
 	Token string   `json:"token,omitempty"`
 	Roles []string `json:"roles,omitempty"`
 	// Created, Expires, and Used, which is up to ten minutes old.
@@ -188,7 +189,8 @@ func (s *snapshot) hold(c *catalog) {
 	}
 }
 
-// SignOut ends the session of a secret, at once in this process and within a second in others. It returns nil if there is none.
+// SignOut ends the session of a secret, at once in this process and within a second in others. It returns nil if there
+// is no such session.
 func (h *Handle) SignOut(ctx context.Context, secret string) (*Session, error) {
 	who, err := h.CheckSession(ctx, secret)
 	if errors.Is(err, ErrUnknown) {

@@ -55,7 +55,8 @@ const (
 	maxTokens = 1000
 	// fresh is how old the copy in memory may be.
 	fresh = time.Second
-	// DefaultGrace is how old it may be while the authority cannot be read, unless locus.Options.AccessGrace says otherwise.
+	// DefaultGrace is how old the copy may be while the authority cannot be read, unless locus.Options.AccessGrace says
+	// otherwise.
 	DefaultGrace = 5 * time.Minute
 	// patience limits the time to read the authority.
 	patience = 2 * time.Second
@@ -200,8 +201,8 @@ func (c *catalog) named(name string) bool {
 	return slices.ContainsFunc(c.Tokens, func(r row) bool { return r.Name == name })
 }
 
-// lastAccess returns ErrLast if no token with the permission access is valid, besides those of logins, of blocked principals and with a
-// restriction, which give no others.
+// lastAccess returns ErrLast if no valid token has the permission access. Tokens of logins, of blocked principals and
+// with a restriction do not count, because they cannot create unrestricted ones.
 func (c *catalog) lastAccess(now time.Time) error {
 	for _, r := range c.Tokens {
 		if s, err := access.Grant(r.Roles, r.Allow); err == nil && s.Has(access.Of(access.Access)) && r.live(now) && !r.Login && !r.Narrow() && c.block(r.Name) < 0 {

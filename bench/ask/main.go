@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command ask measures questions to a large installation: matching records that are not stored, beside puts of the same
-// records, and searching with typing errors.
+// Command ask measures queries of a large installation: matching records that are not stored, compared with puts of the
+// same records, and searching with typing errors.
 //
 //	go -C bench run ./ask                      300,000 records, some minutes
 //	go -C bench run ./ask -records 1000000
 //	go -C bench run ./ask -records 1000000 -data DIR    loads them once
 //
-// The records of locus demo are loaded into a directory of 16 SQLite cells. Matches and puts alternate, so that both have
-// the same neighbours on the machine. Times are of the clock; the processor time of a call is that of the process.
+// The records of locus demo are loaded into a directory of 16 SQLite cells. Matches and puts alternate, so that both
+// have the same neighbours on the machine. Times are clock times; the processor time of a call is that of the whole
+// process.
 package main
 
 import (

@@ -20,9 +20,8 @@ type sought struct {
 	words  []string // of its name and its city
 }
 
-// search searches entities by their names and cities, as they are written and with typing errors in the longest word,
-// and prints how many are among the first ten. Names occur in chains, so not even all exact searches find the one that
-// was meant.
+// search searches entities by name and city, spelled correctly and with typing errors in the longest word, and prints
+// how many are among the first ten. Chains share names, so not even all exact searches find the right entity.
 func search(ctx context.Context, db *locus.DB, n int) error {
 	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same every time
 	all, seen := make([]sought, 0, n), 0

@@ -173,8 +173,8 @@ func fill(ctx context.Context, t target, want []atomic.Int64) error {
 	return errors.Join(errs...)
 }
 
-// drive makes callers hit random metrics for a duration, and returns how long each call took. It adds what was
-// acknowledged to want.
+// drive makes callers hit random metrics for a duration, and returns how long each call took. It adds the acknowledged
+// hits to want.
 func drive(ctx context.Context, t target, l Load, d time.Duration, want []atomic.Int64) ([]time.Duration, error) {
 	waits := make([][]time.Duration, l.Callers)
 	errs := make([]error, l.Callers)

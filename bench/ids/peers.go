@@ -12,7 +12,7 @@ import (
 type peer struct {
 	key   string
 	title string
-	// kind says what its figures can be compared with.
+	// kind tells which figures it can be compared with.
 	kind kind
 	// chars is the length of its text form.
 	chars int

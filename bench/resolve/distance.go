@@ -31,7 +31,7 @@ func remove(o *options) (*distant.Proxy, error) {
 	return proxy, nil
 }
 
-// settles is how long an installation is left alone before it counts as idle.
+// settles is how long an installation is left without work before it counts as idle.
 const settles = 40 * time.Second
 
 // rest counts the transactions in the databases of the cells while nothing is written.

@@ -120,7 +120,7 @@ func (l *load) measured(before reading, from, to int64, latencies []time.Duratio
 	return s, err
 }
 
-// loadAll resolves at once what was put, and prints what its steps and the whole run cost.
+// loadAll resolves all records that were put in one load, and prints the cost of its steps and of the whole run.
 func (l *load) loadAll(ctx context.Context, service *locus.DB) error {
 	before, last := l.stages.read(), time.Now()
 	n := float64(l.o.records)

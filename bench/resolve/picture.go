@@ -16,8 +16,8 @@ var colours = map[string]string{"sqlite": "#1f77d0", "postgres": "#c06a00"}
 // names of the backends for display.
 var names = [][2]string{{"sqlite", "SQLite"}, {"postgres", "PostgreSQL"}}
 
-// picture draws, over the number of records, how fast records are resolved, what one costs, how many others it is
-// compared with, and its size.
+// picture draws, over the number of records, the rate of resolution, the cost of a record, its comparisons, and the
+// size.
 func picture(all []slice) string {
 	var most float64
 	for _, s := range all {

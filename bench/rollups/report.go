@@ -73,7 +73,7 @@ type Load struct {
 type Answer struct {
 	Method string  `json:"method"`
 	All    float64 `json:"all"` // all tags
-	One    float64 `json:"one"` // one of them; 0 if the method is not used that way
+	One    float64 `json:"one"` // a single update; 0 if the method is not used that way
 	// Server and Program are the processor time of the answer for all tags there.
 	Server  float64 `json:"server"`
 	Program float64 `json:"program"`

@@ -63,7 +63,7 @@ func (s *sights) begin() {
 // delay is an update with the times of its commit and visibility, since the beginning of the load.
 type delay struct{ commit, visible time.Duration }
 
-// late returns how long the update was not visible: 0 if it was visible before its client was told.
+// late returns how long the update was not visible: 0 if it was visible before its client got the reply.
 func (d delay) late() time.Duration { return max(d.visible-d.commit, 0) }
 
 // delays finds for each commit when it became visible: the n-th change of a document in the log is its n-th commit,

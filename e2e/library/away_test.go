@@ -22,15 +22,16 @@ import (
 	"github.com/locus-db/locus/storage/mongodb"
 )
 
-// A process that starts while the authority is down works like one that was running then: it serves the cells of the
-// other server, accepts records for them as pending, reports what is unreachable, and continues when the server is
-// back.
+// A process that starts while the authority is down works like a process that was already running: it serves the cells
+// of the other server, accepts records for them as pending, reports what is unreachable, and continues when the server
+// is back.
 func TestP12_AProcessStartsWhileTheServerOfTheMapIsAway(t *testing.T) {
 	t.Parallel()
 	away, here := pgtest.Start(t, nil), pgtest.Start(t, nil)
 	where := away.URL("places") + "," + here.URL("places")
 	start := func() (*locus.DB, error) {
-		cells, err := storage.Open(t.Context(), where, &storage.Options{MustExist: true, Notice: 4 * time.Hour, Scratch: true}) // the map is to be moved on
+		// to move the map again
+		cells, err := storage.Open(t.Context(), where, &storage.Options{MustExist: true, Notice: 4 * time.Hour, Scratch: true})
 		must(t, err)
 		return locus.OpenCells(t.Context(), cells, nil)
 	}

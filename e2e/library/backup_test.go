@@ -31,8 +31,9 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// A directory is backed up while records are merged, hits counted and a rollup followed. Each backup has everything that was
-// acknowledged before it began, a check of it finds nothing, and what it allocates next the original has not.
+// A directory is backed up while records are merged, hits counted and a rollup followed. Each backup has everything
+// that was acknowledged before it began, a check finds nothing in it, and the numbers that it allocates next are not
+// used by the original.
 func TestP07_ABackupUnderLoadIsOfOneMoment(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -177,7 +178,8 @@ func TestP07_ABackupIsReadBeforeItIsBelieved(t *testing.T) {
 	}
 }
 
-// rewritten returns a backup whose last file, or what its manifest says of it, is altered, with the hash of the file as it is then.
+// rewritten returns a backup whose last file, or its entry in the manifest, is altered, with the file's new hash in the
+// manifest.
 func rewritten(t *testing.T, whole []byte, alter func(file []byte, f *backup.File)) []byte {
 	t.Helper()
 	var out, file bytes.Buffer

@@ -53,8 +53,8 @@ var elsewhere = map[string]string{
 // lowered are numbers that are safe if too high, because numbers are skipped.
 var lowered = map[string]bool{"locus_cell.used": true}
 
-// used are tables, beside those of rollups, that the process reads or writes while a byte of them is flipped: a follower
-// applies the change, and the head is written by many.
+// used are the tables, apart from those of rollups, that the process reads or writes while a byte in them is flipped: a
+// follower reads changes, and several parts write the head.
 var used = map[string]bool{"change": true, "locus_cell": true}
 
 // A byte is flipped in each column of each table, on both backends. Each time a check finds it, and finds nothing
@@ -99,7 +99,7 @@ func flipEverywhere(t *testing.T, where string, stride int, behind func(cell.ID)
 	for _, id := range ids {
 		db, err := cells.Cell(id)
 		must(t, err)
-		must(t, db.Update(t.Context(), func(tx storage.Tx) error { // none of them is written again
+		must(t, db.Update(t.Context(), func(tx storage.Tx) error { // no row is written again
 			// The maintenance of counters, every minute, raises the floor to days ago.
 			return errors.Join(tx.RaiseDedupHorizon(t.Context(), time.Now().UnixMilli()), tx.PutLease(t.Context(), "still", lease.Lease{Owner: "o", Address: "a", Token: 2, Beat: 2, TTL: 2, Fence: 2, Epoch: 2, Asked: 2, Done: 2, Asks: "2 a"}),
 				tx.Attest(t.Context(), map[cell.ID]cell.Pulse{{Gen: 900, Index: 9}: {Incarnation: 2, Commits: 2}}))

@@ -67,7 +67,7 @@ func TestP08_ADatabaseOfDocumentsBelongsToOneInstallation(t *testing.T) {
 	must(t, s.Close())
 }
 
-// Two installations start with the same empty database at the same moment. One of them gets it.
+// Two installations start with the same empty database at the same moment. Exactly one becomes its owner.
 func TestP08_OneOfTwoGetsADatabaseOfDocuments(t *testing.T) {
 	t.Parallel()
 	proxy := mongotest.NewProxy(t, mongotest.URI(t))

@@ -126,7 +126,7 @@ func putDecisions(t *testing.T, cells *storage.Cells, s *locus.DB, decisions []e
 	}
 }
 
-// onlyPostings fails the test if the packed postings of a cell have more in them than those that there are.
+// onlyPostings fails the test if the packed postings of a cell contain anything besides the current postings.
 func onlyPostings(t *testing.T, tx storage.Tx) error {
 	size := 0
 	for _, table := range []string{"posting_state", "posting_chunk"} {

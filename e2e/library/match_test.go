@@ -17,7 +17,7 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// A match says what the put then does, over files and over a server, there also through a process that only reads.
+// A match predicts what the put then does, over files and over a server, there also through a read-only process.
 // Records are added and deleted in between.
 func TestMatch_SaysWhatPutDoes(t *testing.T) {
 	t.Parallel()

@@ -19,8 +19,8 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// A process is suspended while cells are added, and another answers from the new cells. When it goes on with its old map,
-// its answers contain what the answers of the other did.
+// A process is suspended while cells are added, and another answers from the new cells. When it continues with its old
+// map, its answers include everything that the answers of the other did.
 func TestP04_ReadersGoToAProcessWithAnOldMap(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

@@ -51,8 +51,8 @@ func person(n int) records.Input {
 	}
 }
 
-// Writes reach the process that holds the lease from whichever process they come, in one round trip, and their results say
-// what became of them.
+// Writes reach the process that holds the lease from any process, in one round trip, and their results report the
+// outcome.
 func TestPeers_WritesGoToTheHolder(t *testing.T) {
 	t.Parallel()
 	all := openProcesses(t, 3, "127.0.0.1:0")

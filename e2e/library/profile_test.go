@@ -64,7 +64,7 @@ func TestProfile_Thresholds(t *testing.T) {
 	}
 }
 
-// TestProfile_Counts counts what is known of a few records.
+// TestProfile_Counts checks the profile of a few records.
 func TestProfile_Counts(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)

@@ -18,8 +18,8 @@ import (
 	"github.com/locus-db/locus/records"
 )
 
-// doubtful is an installation of n pairs of records, each with a name of its own, which agree in more or less. What is true
-// of a pair is drawn by chance: whether the two are one thing.
+// doubtful returns an installation of n pairs of records, each pair with its own name, which agree to different
+// degrees. Whether the two records of a pair are one thing is drawn at random.
 func doubtful(t *testing.T, seed uint64, n int) (*locus.DB, map[entity.Ref]int) {
 	t.Helper()
 	s := fresh(t)
@@ -109,8 +109,8 @@ func truly(t *testing.T, s *locus.DB, truth map[entity.Ref]int, pairs []decision
 	return together / (together + wrong), together / (together + missed)
 }
 
-// TestService_Teaches expects the order to have all that is uncertain, joined or not, once; and the next question to be
-// about another pattern than the answered one.
+// TestService_Teaches expects the order to contain every uncertain pair once, joined or not, and the next question to
+// be about another pattern than the answered one.
 func TestService_Teaches(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -219,7 +219,7 @@ func TestService_Chance(t *testing.T) {
 	if len(after) > len(before)-2 {
 		t.Fatalf("%d pairs of %d are left after two answers", len(after), len(before))
 	}
-	at := 0 // what is left is in the same order: answers may only take out pairs that they imply
+	at := 0 // the remaining pairs keep their order: an answer may only remove pairs that it implies
 	for _, p := range after {
 		for at < len(before) && (before[at].A != p.A || before[at].B != p.B) {
 			at++
@@ -230,8 +230,8 @@ func TestService_Chance(t *testing.T) {
 	}
 }
 
-// TestService_Quality asks by chance and answers as the truth is. The intervals hold the true values, and narrow as answers
-// come. Answers to questions that were chosen, which are about mistakes more often, do not mislead.
+// TestService_Quality asks random questions and answers them truthfully. The intervals contain the true values and
+// narrow with more answers. Answers to chosen questions, which concern mistakes more often, do not bias them.
 func TestService_Quality(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

@@ -349,7 +349,8 @@ func served(ctx context.Context, s *locus.DB, names ...string) {
 	}
 }
 
-// pace is the pause of clients between requests, so that they leave a processor to the work they are to meet.
+// pace is the pause of clients between requests, so that they leave processor time to the work that runs at the same
+// time.
 const pace = 10 * time.Millisecond
 
 // readForward reads a rollup repeatedly: watermarks must not decrease.

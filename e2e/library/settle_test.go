@@ -17,8 +17,8 @@ import (
 	_ "github.com/locus-db/locus/storage/all"
 )
 
-// A cell is restored from a backup without records that others were joined with. The service repairs what they left in
-// other cells, reports this until it is done, and afterwards a check finds nothing.
+// A cell is restored from a backup without records that others were joined with. The service repairs the data derived
+// from them in other cells, reports this until it is done, and afterwards a check finds nothing.
 func TestP09_AServiceSettlesACellThatCameBack(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

@@ -23,7 +23,7 @@ import (
 )
 
 // A lagging standby is promoted in place of a cell's server. It lacks acknowledged records that records of another cell
-// were joined with. The service adopts it, finds what the lost records left elsewhere and repairs it; putting the
+// were joined with. The service adopts it, finds the data derived from the lost records and repairs it; putting the
 // records again works as if nothing had been lost.
 func TestP09_APromotedStandbyLeavesNothingBehind(t *testing.T) {
 	t.Parallel()

@@ -59,7 +59,8 @@ func TestBulk_DecidesWhatWasShownAndIsUndone(t *testing.T) {
 	if _, _, err := s.Decisions().DecideAll(t.Context(), ofC, "", entity.VerdictSame, by); err == nil {
 		t.Error("pairs were decided that were not shown")
 	}
-	// One of the pairs is answered before the others are decided: other pairs are chosen than those that were shown.
+	// If one of the pairs is answered before the others are decided, the chosen pairs are no longer those that were
+	// shown.
 	first := effect.Pairs[0]
 	decide(t, s, decisions.Input{Verdict: entity.VerdictDifferent, A: first.A.String(), B: first.B.String(), Author: "ben"})
 	if _, _, err := s.Decisions().DecideAll(t.Context(), ofC, effect.Stamp, entity.VerdictSame, by); !errors.Is(err, decisions.ErrChanged) {

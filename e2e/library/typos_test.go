@@ -190,7 +190,7 @@ func TestSearch_TyposFollowChangesOfManyWords(t *testing.T) {
 	})
 }
 
-// Searches that run at the same time find what was put before each of them.
+// Searches find records that were put just before, while other searches run.
 func TestSearch_TyposBesideWrites(t *testing.T) {
 	t.Parallel()
 	s := open(t, t.TempDir(), 1)

@@ -11,7 +11,8 @@ import (
 	"github.com/locus-db/locus/records"
 )
 
-// A write with a condition leaves the record that it must not replace, and does what it would without one for all others.
+// A conditional write leaves the record that it must not replace, and in all other cases does the same as without a
+// condition.
 func TestUnless_LeavesWhatIsStored(t *testing.T) {
 	t.Parallel()
 	db, err := locus.Open(t.Context(), t.TempDir(), nil)
@@ -67,7 +68,7 @@ func TestUnless_LeavesWhatIsStored(t *testing.T) {
 	if err := remove(false, nil); err != nil {
 		t.Error(err)
 	}
-	// What is deleted is of no kind, so a condition cannot hold, and nothing more of it is erased.
+	// A deleted record has no kind, so no condition applies to it, and nothing is left to erase.
 	if err := remove(true, never); !errors.Is(err, entity.ErrNotFound) {
 		t.Errorf("%v", err)
 	}

@@ -33,11 +33,11 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write testdata/upgrade/"+release+" from an installation of this Locus")
 
-// release is the one whose formats this tree has. A change of a stored format needs a release of its own here, and the fixtures of the
-// former ones stay: data of all of them is opened by every later Locus.
+// release is the release whose formats this tree has. A change of a stored format needs a new release here. The
+// fixtures of former releases stay: every later Locus opens data of all of them.
 const release = "0.3.0"
 
-// fixture is what fixture.json says of the files beside it.
+// fixture is the description in fixture.json of the files next to it.
 type fixture struct {
 	Formats  map[string]int    `json:"formats"`  // of what Locus wrote
 	Entities map[string]string `json:"entities"` // the id of each key
@@ -57,7 +57,8 @@ var noon = time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
 
 const fixtureNote = "fixtures are written by: go test ./e2e/library -run TestUpgrade_Fixtures -rewrite"
 
-// A data directory, a backup and a dump of every release are opened, verified and added to, and are what they were.
+// A data directory, a backup and a dump of every release are opened, verified and added to, and their content is
+// unchanged.
 func TestUpgrade_Fixtures(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -132,7 +133,7 @@ func TestUpgrade_Fixtures(t *testing.T) {
 	}
 }
 
-// holds fails if an installation is not what the fixture says, or a check finds something.
+// holds fails if an installation does not match the fixture, or a check finds something.
 func (f *fixture) holds(t *testing.T, s *locus.DB) {
 	t.Helper()
 	f.leads(t, s)

@@ -19,7 +19,7 @@ import (
 )
 
 // outdate makes the stored rules say that an older matcher made the entities, by the term frequencies of new
-// installations. They were made by others: that is the difference between the matchers.
+// installations. In fact they were made by other term frequencies: that is the difference between the matchers.
 func outdate(t *testing.T, at string) {
 	t.Helper()
 	cells, err := storage.Open(t.Context(), at, &storage.Options{MustExist: true})
@@ -53,8 +53,8 @@ func outdate(t *testing.T, at string) {
 	}
 }
 
-// An installation of an older matcher can be read, but not written, until it is upgraded. The plan says what becomes of
-// its entities, readers find every entity all the time, and every id leads to an entity afterwards.
+// An installation of an older matcher can be read, but not written, until it is upgraded. The plan predicts its
+// entities, readers find every entity all the time, and every id leads to an entity afterwards.
 func TestP09_AnUpgradeKeepsEveryId(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

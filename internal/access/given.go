@@ -43,8 +43,9 @@ func GivesRole(items []string) bool {
 
 func isLimit(item string) bool { return strings.Contains(item, ":") }
 
-// ParseGiven reads roles, and limits that begin with "kind:", "hide:" or "source:". Items with commas are groups, and then each item is
-// one: the roles of a group are for its kinds and sources, and for those of all groups if it has none. What one group hides is hidden.
+// ParseGiven reads roles, and limits that begin with "kind:", "hide:" or "source:". An item with commas is a group, and
+// if there is one, every item is a group. The roles of a group apply to its kinds and sources, and to those of all
+// groups if it has none. An attribute that any group hides is hidden.
 func ParseGiven(items []string) (g Given, err error) {
 	groups := [][]string{items}
 	if slices.ContainsFunc(items, func(item string) bool { return strings.Contains(item, ",") }) {

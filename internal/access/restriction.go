@@ -22,8 +22,8 @@ type Restriction struct {
 
 var restrictedName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
-// Check returns an error for a list that is empty but not nil, which would be stored like nil, and for what is no name of a kind or of
-// an attribute.
+// Check returns an error for a list that is empty but not nil, because it would be stored like nil, and for an invalid
+// name of a kind or an attribute.
 func (r *Restriction) Check() error {
 	for _, list := range [][]string{r.Kinds, r.Hide} {
 		if list != nil && len(list) == 0 {

@@ -12,8 +12,9 @@ type Share struct {
 	Sources     Sources
 }
 
-// For returns the principal as a route with a rule knows it, nil if the rule does not admit it. One that has its permissions for some kinds
-// or sources only sees those kinds there, and writes those sources.
+// For returns the principal with the permissions that count for a route with this rule, nil if the rule does not admit
+// it. A principal that has its permissions for some kinds or sources only sees those kinds there, and writes those
+// sources.
 func (p *Principal) For(rule Rule) *Principal {
 	if p = p.Whole(); p == nil || !rule.Admits(p.Permissions) {
 		return nil

@@ -12,8 +12,9 @@ import (
 	"github.com/locus-db/locus/internal/access"
 )
 
-// TestPrincipal_ForEqualsTheGroups draws groups, and compares what each route lets their member do with a thing of each kind and source with
-// the sentence of the documentation: the roles of a group are for its kinds and sources, for those of all groups if it has none.
+// TestPrincipal_ForEqualsTheGroups draws groups, and compares what each route lets their member do, with things of each
+// kind and source, with this rule of the documentation: the roles of a group are for its kinds and sources, for those
+// of all groups if it has none.
 func TestPrincipal_ForEqualsTheGroups(t *testing.T) {
 	t.Parallel()
 	kinds, sources := []string{"person", "place", "product"}, []string{"crm", "shop"}
@@ -92,7 +93,7 @@ func TestPrincipal_ForOneGroup(t *testing.T) {
 	if (*access.Principal)(nil).For(access.Public()) != nil {
 		t.Error("there is a principal without one")
 	}
-	// What holds for some kinds only is no permission of all.
+	// A permission for some kinds only does not count for all kinds.
 	g, err := access.ParseGiven([]string{"administrator,kind:place", "reader,kind:person"})
 	if err != nil {
 		t.Fatal(err)

@@ -17,8 +17,8 @@ import (
 //	locus_tok_0j0g0xae_hscanlgn4wcPJZDgCiWuubGXGtkpnxBAk8HgDd32zzf31zOTa
 //	prefix    id       256 random bits as 43 digits of base 62, then the CRC-32 of everything before it as 6 more
 const (
-	// Prefix begins every token, so that scanners find the ones that leak, and BootPrefix one that an
-	// installation begins with.
+	// Prefix begins every token, so that scanners find leaked ones. BootPrefix begins the first token of an
+	// installation.
 	Prefix     = "locus_tok_"
 	BootPrefix = "locus_boot_"
 

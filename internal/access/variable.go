@@ -72,8 +72,8 @@ func FromEnvironment(name string, _ *url.URL) (string, error) {
 	return "", fmt.Errorf("the environment variable %s of the server is not set", name)
 }
 
-// hostsOf returns all hosts of a URL, without ports: of a list too, and those that PostgreSQL takes from its parameter. It is [""] if
-// there is none.
+// hostsOf returns all hosts of a URL, without ports, including the hosts of a list and of PostgreSQL's host parameter.
+// It returns [""] if there is none.
 func hostsOf(u *url.URL) (all []string) {
 	for _, list := range append([]string{u.Host}, u.Query()["host"]...) {
 		for host := range strings.SplitSeq(list, ",") {

@@ -22,7 +22,7 @@ type API struct {
 type Operation struct {
 	Name, Method, URL, Summary string
 	Repeatable                 bool
-	Path, Query, Header        []Param // those of a path in its order, required ones of a query first
+	Path, Query, Header        []Param // parameters of the path in its order, of the query with required ones first
 	Body, Answer               *Schema // nil for none
 	Result                     Result
 	Page                       *Page // nil if the answer is not a page
@@ -187,7 +187,7 @@ func (op *Operation) page(answer *source) {
 	}
 }
 
-// collect keeps the schemas that operations use, and what those use. SubFault is part of every error.
+// collect keeps the schemas that operations use, and the schemas that these use. SubFault is part of every error.
 func (api *API) collect(all map[string]*source) {
 	used := map[string]*Named{}
 	var use func(s *Schema)

@@ -145,8 +145,8 @@ func TestCheck_ReportsWhatIsGone(t *testing.T) {
 	}
 }
 
-// The picture must be consistent: every import leads to a listed package, there are no cycles, and no library gets
-// a module that is not pure. Libraries may import the packages of Shared.
+// The picture must be consistent: every import leads to a listed package, there are no cycles, and no library imports a
+// module that is not pure. Libraries may import the packages of Shared.
 func TestPicture_IsSound(t *testing.T) {
 	t.Parallel()
 	done := map[string]bool{}

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A doc comment begins with the name that it is about, so one that was left behind by a renaming shows. It may begin with an
-// article.
+// A doc comment begins with the name that it documents, possibly after an article, so that a comment left behind by a
+// renaming is found.
 func TestComments_BeginWithTheName(t *testing.T) {
 	t.Parallel()
 	products(t, func(s source) {

@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// House are the packages whose files are rooms too: references between the files of one of them point down, as those
-// between packages must. Files that refer to each other have to be read as one.
+// House are the packages whose files have a direction as well: like references between packages, references between
+// their files point down. Files that refer to each other have to be read as one.
 var House = []string{
 	"", "internal/engine", "records", "entities", "decisions", "explain", "kinds", "rollups", "counters", "changes", "cells",
 }
@@ -35,7 +35,7 @@ func Arrows(dir string) (map[string][]string, error) {
 		}
 	}
 	info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
-	// What other packages declare is not needed, so that its absence is no error.
+	// Declarations of other packages are not needed, so their absence is not an error.
 	lenient := types.Config{Importer: nothing{}, Error: func(error) {}}
 	pkg, _ := lenient.Check(dir, set, files, info)
 	to := map[string]map[string]bool{}

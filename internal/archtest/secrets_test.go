@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	// secretName is what holds a secret by its name; a token is one, too, unless it is one of a text.
+	// secretName matches names of secrets. A token is a secret, too, unless it is a token of a text.
 	secretName = regexp.MustCompile(`(?i)^(\w*secret|\w*passw(or)?d|\w*passphrase|bearer|credential|\w*tokentext|cookie|verifier|jwt)$`)
 	// printing are functions whose arguments end in a log, an error or on a terminal.
 	printing = regexp.MustCompile(`^(fmt|slog|log)\.|\.(Debug|Info|Warn|Error|Log|LogAttrs)(Context|f)?$|^(fault|usage)$|\.Invalid$`)
@@ -124,7 +124,8 @@ var plainSecrets = map[string]string{
 	"audits.Handle.secret":                   "the row of the secret of the audit log, in memory",
 }
 
-// TestSecrets_HaveTheirType looks for fields and parameters of exported functions whose name is that of a secret, and whose type would print it.
+// TestSecrets_HaveTheirType looks for fields and parameters of exported functions named like a secret, and whose type
+// would print it.
 func TestSecrets_HaveTheirType(t *testing.T) {
 	t.Parallel()
 	typed, listed := 0, map[string]bool{}

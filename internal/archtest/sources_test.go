@@ -22,8 +22,8 @@ type source struct {
 // sourceSet has the positions of all sources.
 var sourceSet = token.NewFileSet()
 
-// sources returns all Go files of the repository, tests included. They are parsed once for all tests, which takes
-// longer than what most tests do with them.
+// sources returns all Go files of the repository, tests included. They are parsed once for all tests, because parsing
+// takes longer than most tests.
 var sources = sync.OnceValues(func() (all []source, err error) {
 	err = eachText([]string{".go"}, func(path string, content []byte) error {
 		file, err := parser.ParseFile(sourceSet, filepath.Join(root, path), content, parser.ParseComments|parser.SkipObjectResolution)

@@ -10,8 +10,9 @@ import (
 	"unicode"
 )
 
-// words are not the field's English, with how many of each are left in the comments of Go files and in Markdown. A number
-// only goes down: lower it when the test says that fewer are left. At zero the word is forbidden.
+// words are expressions that the field does not use, with the number of occurrences left in the comments of Go files
+// and in Markdown. The numbers only go down: lower one when the test reports that fewer are left. At zero the word is
+// forbidden.
 var words = map[string]int{
 	`nobody`:         1,
 	`somebody`:       0,
@@ -46,7 +47,7 @@ func TestWords_AreTheFields(t *testing.T) {
 	}
 }
 
-// prose is what the comments of all Go files and all pages say. Blocks of code of a page are left out.
+// prose returns the comments of all Go files and the text of all pages, without blocks of code.
 func prose(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder

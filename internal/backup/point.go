@@ -28,7 +28,8 @@ const (
 	pointRow = "backup/point"
 	// patience is how long it may take until all cells are held, while writes wait.
 	patience = 10 * time.Second
-	// breath is how often a transaction that holds a cell says that it lives: servers end those that are silent for seconds.
+	// breath is how often a transaction that blocks a cell sends a statement, because servers end transactions that are
+	// idle for seconds.
 	breath = time.Second
 )
 
@@ -110,7 +111,7 @@ func (p *point) make(ctx context.Context) (m *Mark, err error) {
 	return m, group.Wait()
 }
 
-// hold locks every cell until made is closed, the authority first, so that of two marks one waits for the other.
+// hold locks every cell, the authority first, until made is closed. So of two concurrent marks one waits for the other.
 func (p *point) hold(ctx context.Context, group *errgroup.Group, made <-chan struct{}) error {
 	late := time.NewTimer(patience)
 	defer late.Stop()

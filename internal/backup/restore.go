@@ -137,7 +137,8 @@ func extract(ctx context.Context, dir string, in io.Reader) (*Manifest, error) {
 	}
 }
 
-// ended reads the end of a backup, which has the checksum of the whole: the manifest and the header have none of their own.
+// ended reads the end of a backup, which has a checksum of all of it, because the manifest and the header have no
+// checksums.
 func ended(entries *tar.Reader, z io.Reader) error {
 	switch _, err := entries.Next(); {
 	case err == nil:

@@ -57,7 +57,7 @@ func opened(ctx context.Context, dir string, m *Manifest, then func(*storage.Cel
 	return then(cells)
 }
 
-// compare reads the whole file of a cell, and compares what is in it with the manifest.
+// compare reads the whole file of a cell and compares its content with the manifest.
 func compare(ctx context.Context, cells *storage.Cells, f File) error {
 	c, err := cells.Cell(f.Cell)
 	if err != nil {

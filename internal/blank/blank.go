@@ -51,8 +51,8 @@ func Fill(dir string, cells int) error {
 	return fill(dir)
 }
 
-// New returns a function that copies into a directory, if it is empty or does not exist, what create writes to another.
-// It calls create once.
+// New returns a function that fills a directory that is empty or does not exist with a copy of what create has written
+// to another one. It calls create once.
 func New(create func(dir string) error) (fill func(dir string) error) {
 	files := sync.OnceValues(func() (fs.FS, error) {
 		dir, err := os.MkdirTemp("", "locus-blank-")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package buildinfo says what a binary was built from. The go command stamps it: go build in a checkout records the
-// tag or the commit, go install of a version records that version, and go run records neither.
+// Package buildinfo reports from which version a binary was built. The go command stamps it: go build in a checkout
+// records the tag or the commit, go install of a version records that version, and go run records neither.
 package buildinfo
 
 import (
@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Devel is the version of a binary that does not know it, such as that of go run.
+// Devel is the version of a binary that has no version information, such as one of go run.
 const Devel = "devel"
 
 // Info describes the source and the build of a binary.

@@ -94,7 +94,8 @@ func (a *app) restoreMark(c *cobra.Command, mark string) error {
 	return nil
 }
 
-// atMark compares the cells with a mark, before anything is written to them. They are at other URLs than the map says if moved is not nil.
+// atMark checks that the cells are at a mark, before anything is written to them. If moved is not nil, they are at
+// other URLs than in the map.
 func (r *restoring) atMark(c *cobra.Command, m *cell.Map, moved []cell.Readdressed) error {
 	if r.mark == "" {
 		return nil

@@ -23,9 +23,10 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// Two servers are marked while records are put, and recovered from backups of different times: one to its restore point, the other, which
-// makes none, to the time that was printed. What is there then is what was acknowledged in order, without a hole, and nothing from beyond
-// the mark. A server that was recovered to another moment is named, and nothing is finished.
+// Two servers are marked while records are put, and recovered from backups of different times: one to its restore
+// point, the other, which makes none, to the time that was printed. The result contains everything acknowledged up to
+// the mark, without gaps, and nothing after it. A server that was recovered to another moment is reported, and the
+// restore is not completed.
 func TestP07_AMarkIsOneMomentOfAllServers(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

@@ -124,7 +124,7 @@ var errAgreed = errors.New("a dry run ends here")
 type restoring struct {
 	pairs   [][2]string // OLD and NEW of the cells
 	mongodb *[2]string  // OLD and NEW of the document database, nil if not given
-	mark    string      // that every cell has to be at, "" for none
+	mark    string      // the mark that every cell has to be at, "" for none
 }
 
 func (a *app) restored(c *cobra.Command, w where, r restoring, f *changing) error {

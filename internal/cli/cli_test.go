@@ -184,7 +184,7 @@ func TestRun_FlagOverVariableOverDefault(t *testing.T) {
 	if got := run(t.Context(), map[string]string{"LOCUS_NODE": "many"}, "id"); got.code != 2 || !strings.Contains(got.err, "LOCUS_NODE") {
 		t.Errorf("a wrong variable: %d %s", got.code, got.err)
 	}
-	// A variable of what one command does changes no other: not how many ids are made.
+	// A variable for one command affects no other: LOCUS_NUMBER does not change how many ids are minted.
 	if got := run(t.Context(), map[string]string{"LOCUS_NUMBER": "3"}, "id"); strings.Count(got.stdout, "\n") != 1 {
 		t.Errorf("LOCUS_NUMBER: %d %s", got.code, got.stdout)
 	}

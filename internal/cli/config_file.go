@@ -21,8 +21,8 @@ import (
 // maxConfig limits the size of the configuration file.
 const maxConfig = 1 << 20
 
-// place are the flags that say where the installation is. They are one choice: given one of them, or its variable, the
-// file's are not used.
+// place are the flags that locate the installation. They are one choice: if one of them or its variable is given, those
+// of the file are not used.
 var place = []string{"url", "data", "map"}
 
 const byDefault = "default"
@@ -39,7 +39,7 @@ func origin(f *pflag.Flag) string {
 }
 
 // fromFile sets the flags that neither the command line nor the environment has set from the configuration file, if the
-// command has --config. Commands other than locus serve use what says where the installation is.
+// command has --config. Other commands than locus serve use only the settings that locate the installation.
 func (a *app) fromFile(c *cobra.Command) error {
 	if c.Flags().Lookup("config") == nil || a.config == "" {
 		return nil

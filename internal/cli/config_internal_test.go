@@ -117,7 +117,7 @@ func TestConfig_Precedence(t *testing.T) {
 	}
 }
 
-// Where the installation is, is one choice: that of the file counts only if neither a flag nor a variable makes it.
+// The location of the installation is one choice: the file's counts only if no flag and no variable sets one.
 func TestConfig_Place(t *testing.T) {
 	t.Parallel()
 	path := inFile(t, "map: [postgres://db1/a, postgres://db2/a]\nnotice: 5s\n")
@@ -175,8 +175,8 @@ func TestConfig_Mistakes(t *testing.T) {
 	}
 }
 
-// At SIGHUP a server takes the level of the log and the roles of groups from the file, names what needs a restart, and keeps all if
-// the file has a mistake. What a flag says stays.
+// At SIGHUP a server applies the log level and the roles of groups from the file, names settings that need a restart,
+// and changes nothing if the file has a mistake. Flags keep their values.
 func TestConfig_Reload(t *testing.T) {
 	t.Parallel()
 	path := inFile(t, "cells: 2\nlog: {level: info}\n")

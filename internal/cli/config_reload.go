@@ -38,8 +38,8 @@ func (a *app) checkLog(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// reload reads the configuration file of a server again. The level of the log and the roles of groups change at once; of other
-// settings the log says that they need a restart. A file with a mistake changes nothing.
+// reload reads the configuration file of a server again. The log level and the roles of groups change at once; for
+// other settings it logs that they need a restart. A file with a mistake changes nothing.
 func (a *app) reload(c *cobra.Command, options *httpapi.Options) {
 	if a.config == "" {
 		return
@@ -104,13 +104,13 @@ func (a *app) again(next *app, running *pflag.FlagSet, fresh *cobra.Command, s *
 	return next.checkLog(fresh.Flags())
 }
 
-// replace gives a flag the value of another one of the same type.
+// replace sets a flag to the value of another one of the same type.
 func replace(to, from pflag.Value) {
 	if many, ok := from.(pflag.SliceValue); ok {
 		_ = to.(pflag.SliceValue).Replace(many.GetSlice()) //nolint:forcetypeassert // of the same type
 		return
 	}
 	if from.String() != to.String() {
-		_ = to.Set(from.String()) // what a flag says it takes
+		_ = to.Set(from.String()) // a flag accepts its own text
 	}
 }

@@ -20,8 +20,8 @@ import (
 // maxTokenFile limits the bytes read of a file that should contain a token.
 const maxTokenFile = 4 << 10
 
-// credential returns the token for a server, an empty one if none is given: that of --token-file, then LOCUS_TOKEN, then
-// LOCUS_TOKEN_FILE. No message contains it.
+// credential returns the token for a server from --token-file, LOCUS_TOKEN or LOCUS_TOKEN_FILE, in this order. It is
+// empty if none is given. No message contains it.
 func (a *app) credential(c *cobra.Command) (secret.Text, error) {
 	from, text := "variable LOCUS_TOKEN", a.env["LOCUS_TOKEN"]
 	if path := a.tokenFile; path != "" && (text == "" || flagged(c, "token-file")) {

@@ -219,7 +219,8 @@ func decisionRows(rows *bulk.Reader) func() (json.RawMessage, error) {
 	}
 }
 
-// linked returns the decision that a record is the same as the first one of its entity. That one needs none.
+// linked returns the decision that a record is the same as the first record of its entity. The first record needs no
+// decision.
 func linked(first map[string]string, ref entity.Ref, id string) (one json.RawMessage, is bool, err error) {
 	a, known := first[id]
 	if !known {

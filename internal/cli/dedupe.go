@@ -21,7 +21,7 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// oneShot holds the flags of dedupe and link, and what is known of their files.
+// oneShot holds the flags of dedupe and link, and the state of their files.
 type oneShot struct {
 	reading
 	out, keep             string
@@ -31,7 +31,7 @@ type oneShot struct {
 	asked                 func() bool // reports whether learn was given
 	weighed               bool        // the kind is the user's own, and states weights
 	files                 []string
-	found                 []fs.FileInfo // of the files, before they were read; nil for what is none
+	found                 []fs.FileInfo // of the files, before they were read; nil for an input that is not a file
 	kinds                 []*match.Schema
 	schema                *match.Schema
 	sources               []string
@@ -153,7 +153,8 @@ func isFile(name string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// explains is how many columns of files are attributes of a kind, and how many of them have the name of theirs.
+// explains counts the columns of files that are attributes of a kind, and those among them that have the attribute's
+// name.
 type explains struct{ columns, named int }
 
 // recognise recognises all files as rows of a kind, and returns how many columns are attributes of it.
@@ -233,7 +234,7 @@ func (o *oneShot) resolving(p resolve.LoadProgress) {
 	})
 }
 
-// leftOut says and counts the rows of a file that have no value, and therefore no place in the output.
+// leftOut reports and counts the rows of a file that have no value and are therefore missing in the output.
 func (o *oneShot) leftOut(a *app, r *bulk.Reader, file int) {
 	o.progress.Close()
 	a.sayEmpty(o.files[file], r)

@@ -22,8 +22,8 @@ func (o *oneShot) take(ctx context.Context, a *app, files []string) (gone func()
 	return o.copyStreams(ctx, a)
 }
 
-// copyStreams copies the standard input and what else can be read once, such as the shell's <(command), to files that only their
-// owner can read, since each file is read several times.
+// copyStreams copies standard input and other inputs that can be read only once, such as the shell's <(command), to
+// files that only their owner can read, because each file is read several times.
 func (o *oneShot) copyStreams(ctx context.Context, a *app) (gone func() error, err error) {
 	dir := ""
 	gone = func() error { return nil }

@@ -18,8 +18,8 @@ const (
 	streamB = "no,company,phone\nx,Blue Door,(415) 555-0101\n"
 )
 
-// The standard input is read like a file, and nothing of it is left. Tables go to the standard output, and what is said about
-// them does not.
+// Standard input is read like a file, and no copy of it remains. Tables are written to standard output, messages about
+// them are not.
 func TestDedupe_Streams(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)

@@ -75,7 +75,7 @@ func TestDedupe_DraftsAKindThatComparesMore(t *testing.T) {
 	}
 }
 
-// An import stores under a kind that exists, so it says how to get a better one.
+// An import stores rows under an existing kind, so it explains how to get a better one.
 func TestIngest_SaysThatAKindCanBeDrafted(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Files are read several times, so one that is another one at the last time would give its rows clusters of others.
+// Files are read several times, so a file that has changed before the last time would give its rows wrong clusters.
 func TestOneShot_Unchanged(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(file string) error{

@@ -16,7 +16,7 @@ import (
 	"github.com/locus-db/locus/internal/longtest"
 )
 
-// temporary makes the directory of temporary files the test's own and returns a check that nothing is left in it.
+// temporary gives the test its own directory for temporary files and returns a check that it is empty.
 func temporary(t *testing.T) func() {
 	t.Helper()
 	dir := t.TempDir()
@@ -226,7 +226,7 @@ func TestLink(t *testing.T) {
 	}
 }
 
-// Files that list nothing twice give a row one partner, and it is said how many pairs that leaves out.
+// If the files list nothing twice, each row gets one partner, and the output states how many pairs that leaves out.
 func TestLink_OneToOneByDefault(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -264,7 +264,8 @@ func TestDedupe_TheKindThatNamesTheColumns(t *testing.T) {
 	}
 }
 
-// Files with different columns are recognised each for itself, as one kind. A flag may name columns that one of them has.
+// Files with different columns are recognised separately, as one kind. A flag may name columns that only one of them
+// has.
 func TestDedupe_RecognisesEachFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -65,7 +65,7 @@ func (a *app) dedupe(ctx context.Context, o *oneShot) (err error) {
 	return errors.Join(err, o.partly(s.Len()))
 }
 
-// summary prints what the tables consist of; beside a table on the standard output it goes to the standard error.
+// summary prints the size of the tables. If a table is written to standard output, it goes to standard error.
 func (o *oneShot) summary(a *app, counts map[string]any, text string) error {
 	if !a.json {
 		a.say("%s: %s", term.Escape(o.outName()), text)

@@ -56,7 +56,7 @@ func (b *bundle) addJSON(name string, v any) error {
 	return nil
 }
 
-// ask adds what an installation says of itself. What cannot be read is noted.
+// ask adds an installation's own reports. It notes the ones that cannot be read.
 func (b *bundle) ask(ctx context.Context, cl *client) error {
 	failed := map[string]string{}
 	for _, path := range bundled {

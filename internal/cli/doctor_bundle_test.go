@@ -122,7 +122,8 @@ func TestP10_BundleHasNoSecret(t *testing.T) {
 	}
 }
 
-// What a target or a stream said, and the URL of a target, are not in a bundle, and neither is what a server of another release adds.
+// A bundle contains neither texts from a target or a stream, nor the URL of a target, nor unknown fields from a server
+// of another release.
 func TestP10_BundleOfAServer(t *testing.T) {
 	t.Parallel()
 	answers := map[string]string{

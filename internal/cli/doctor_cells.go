@@ -20,9 +20,9 @@ const (
 	ending = 14 * 24 * time.Hour
 	// backupOld is how old the last backup may be.
 	backupOld = 36 * time.Hour
-	// redoMany is how many records may wait to be resolved.
+	// redoMany is how many records may wait to be resolved before it is reported.
 	redoMany = 10_000
-	// uncounted is how many records a kind may have without term frequencies of its own.
+	// uncounted is how many records a kind may have without its own term frequencies before it is reported.
 	uncounted = 10_000
 	// roomUsed is the share of a cell's puids after which it is named, in percent.
 	roomUsed = 80

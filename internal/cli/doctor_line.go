@@ -41,7 +41,7 @@ func (x *examination) line(state *tls.ConnectionState, date string, asked, came 
 	}
 	at, err := http.ParseTime(date)
 	if x.served = err == nil; !x.served {
-		return // no server, or none that says the time
+		return // no server, or one that does not report its time
 	}
 	var off time.Duration
 	switch {

@@ -61,7 +61,7 @@ func (x *examination) server(s *cell.Server) {
 	x.replication(s)
 }
 
-// replication judges what is left if the disk of a server is lost.
+// replication checks whether a copy remains if the disk of a server is lost.
 func (x *examination) replication(s *cell.Server) {
 	if s.ArchiveFails {
 		x.fail("archive", "see last_failed_wal in pg_stat_archiver and the server's log: the disk fills with WAL until archiving works", "%s fails to archive its log", s.Name)

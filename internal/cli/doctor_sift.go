@@ -29,8 +29,8 @@ func wordSet(text string) map[string]bool {
 	return set
 }
 
-// sift returns a document without the texts that may be of a record, a person or a target. Numbers stay, and so do texts of fields that
-// are known. name is that of the field.
+// sift returns a document without texts that may belong to a record, a person or a target. Numbers and the texts of
+// known fields stay. name is the name of the field.
 func sift(name string, v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -38,7 +38,7 @@ func sift(name string, v any) any {
 		for field, of := range v {
 			switch {
 			case field != "msg" && reasons[field] && of != "" && (v["sink"] != nil || v["source"] != nil || v["to"] != nil || v["from"] != nil):
-				left[field] = leftOut // it is what a target or a stream said
+				left[field] = leftOut // text from a target or a stream
 			case field == "name" && v["state"] != nil:
 				left[field] = of // of a sink or a rollup
 			default:

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// TestDoctor_Machine examines a directory that is as it should be, one that others may enter, and none.
+// TestDoctor_Machine examines a correct directory, one that others may enter, and none.
 func TestDoctor_Machine(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
@@ -56,7 +56,7 @@ func TestDoctor_Machine(t *testing.T) {
 	}
 }
 
-// TestDoctor_Installation examines what servers say of themselves.
+// TestDoctor_Installation examines the reports of servers.
 func TestDoctor_Installation(t *testing.T) {
 	t.Parallel()
 	well := map[string]string{

@@ -24,7 +24,7 @@ func dumped(t *testing.T) (at func(name string) string) {
 	return at
 }
 
-// Restored into another number of cells, an installation exports what it did before, ids included.
+// Restored into another number of cells, an installation exports the same as before, including ids.
 func TestDump_RestoreKeepsExports(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -41,7 +41,7 @@ func TestDump_RestoreKeepsExports(t *testing.T) {
 	}
 }
 
-// What cannot be dumped or restored says so, and leaves nothing behind.
+// An installation that cannot be dumped or restored gives an error that names the reason, and no files remain.
 func TestDump_RefusesWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

@@ -176,7 +176,7 @@ func (a *app) export(ctx context.Context, cl *client, o *exporting) error {
 	return a.exported(o, got)
 }
 
-// exported prints what an export consists of; beside a table on the standard output it goes to the standard error.
+// exported prints the size of an export. If the table is written to standard output, it goes to standard error.
 func (a *app) exported(o *exporting, got *fetched) error {
 	if o.spreadsheet {
 		a.say("values that begin like a formula were prefixed with an apostrophe: open this file in a spreadsheet; locus ingest keeps the apostrophes unless it has --spreadsheet")
@@ -194,7 +194,7 @@ func (a *app) exported(o *exporting, got *fetched) error {
 	return err
 }
 
-// metadata returns what the footer of a Parquet file says of the table.
+// metadata returns the description of the table for the footer of a Parquet file.
 func (o *exporting) metadata(watermark string) [][2]string {
 	pairs := [][2]string{{"locus.table", string(o.what)}, {"locus.watermark", watermark}}
 	if o.since != "" {

@@ -98,8 +98,8 @@ func (o *exporting) receive(got *fetched, body io.Reader) error {
 	return nil
 }
 
-// narrow marks the columns that must be lists, and leaves out those of kinds that do not occur if nothing was said about
-// kinds and columns.
+// narrow marks the columns that must be lists. Without options about kinds and columns, it leaves out the columns of
+// kinds that do not occur.
 func (o *exporting) narrow(ctx context.Context, cl *client, got *fetched) error {
 	for i, several := range got.several {
 		got.columns[i].Many = got.columns[i].Many || several

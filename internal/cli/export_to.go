@@ -76,8 +76,9 @@ func (a *app) exportTo(ctx context.Context, cl *client, o *exporting) error {
 	return a.exportedTo(o, got, load.Whole)
 }
 
-// fetchChanges fetches the changes after the watermark of the table. The server leaves out what is not of the kind or the
-// source now, though it may have been when the table was written. So all that changed is fetched before, to be removed.
+// fetchChanges fetches the changes after the watermark of the table. The server leaves out rows that no longer belong
+// to the kind or the source, though they may have when the table was written. So all changed rows are fetched first, to
+// be removed.
 func (o *exporting) fetchChanges(ctx context.Context, cl *client) (*fetched, error) {
 	if o.kind == "" && o.source == "" {
 		return o.changed(ctx, cl)

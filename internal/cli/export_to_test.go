@@ -110,7 +110,7 @@ func TestExportTo_FollowsByWatermark(t *testing.T) {
 	}
 }
 
-// What is exported to a table can be ingested, and exported again it is the same.
+// A table that was exported can be ingested, and exported again it is the same.
 func TestExportTo_RecordsComeBack(t *testing.T) {
 	a := newTables(t)
 	a.put(messyRecords())

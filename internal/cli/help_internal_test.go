@@ -65,7 +65,8 @@ func known(root *cobra.Command, example string) string {
 	return ""
 }
 
-// Variables say where an installation is and how a server runs. One that a server reads has the same meaning everywhere.
+// Variables locate an installation and configure a server. A variable that a server reads has the same meaning in all
+// commands.
 func TestVariable(t *testing.T) {
 	t.Parallel()
 	root := (&app{}).root()

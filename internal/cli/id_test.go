@@ -32,7 +32,7 @@ func runIn(t *testing.T, stdin io.Reader, args ...string) result {
 	return result{code, out.String(), talk.String()}
 }
 
-// version8 is an id whose fields are those of known, as far as they fit.
+// version8 returns an id that has as many of the fields of known as fit.
 func version8() string {
 	id := locality.MustParse(known)
 	id[6], id[8] = 8<<4|id[6]&0xf, 0x80|id[8]&0x3f

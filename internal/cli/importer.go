@@ -41,7 +41,7 @@ type importer struct {
 	keep     bool // whether the state is saved in a file
 	start    time.Time
 	done     int64 // rows done by an earlier run
-	skip     int64 // those of them that are read again
+	skip     int64 // rows that have to be read again
 
 	mu    sync.Mutex // guards the state's rows and counts, written by commit and read by the progress line
 	state bulk.State // of the committed rows

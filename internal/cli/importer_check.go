@@ -10,7 +10,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// check rejects locally what the server would reject, by the same code and the same kind. Whether a time is in the
+// check rejects rows that the server would reject, with the same code and by the same kind. Whether a time is in the
 // future is decided by the server's clock, if the row is sent.
 func (im *importer) check(row *bulk.Row) *bulk.RowError {
 	if !im.flags.dryRun {

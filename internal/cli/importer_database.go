@@ -40,7 +40,7 @@ func (im *importer) openDatabase(ctx context.Context) (err error) {
 	return nil
 }
 
-// goOn takes over what an earlier import left: its rows if it was interrupted, and the value for --since.
+// goOn takes over the state of an earlier import: its rows if it was interrupted, and the value for --since.
 func (im *importer) goOn(old *bulk.State) {
 	if old.Position != nil && !im.flags.dryRun {
 		im.takeOver(old)
@@ -52,8 +52,8 @@ func (im *importer) goOn(old *bulk.State) {
 	}
 }
 
-// finish removes the state of a finished import, or keeps of it where the next one with --since begins. One that ended at
-// --limit did not read everything.
+// finish removes the state of a finished import, or keeps only the position at which the next one with --since begins.
+// An import that ended at --limit did not read everything.
 func (im *importer) finish() error {
 	if !im.plan.Database || im.plan.Since() == "" {
 		return bulk.RemoveState(im.plan.File())

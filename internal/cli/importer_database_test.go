@@ -83,7 +83,8 @@ func TestIngest_DatabaseGoesOn(t *testing.T) {
 	}
 }
 
-// Refused rows of a table are in a file beside the database; what cannot be read says so before anything is sent.
+// Refused rows of a table are written to a file next to the database. A table that cannot be read is reported before
+// anything is sent.
 func TestIngest_DatabaseRefuses(t *testing.T) {
 	t.Parallel()
 	dir, db := shop(t)

@@ -324,7 +324,7 @@ func TestIngest_KilledAtItsBeginning(t *testing.T) {
 	}
 }
 
-// An import that fails does not say that the file has no rows.
+// An import that fails does not report that the file has no rows.
 func TestIngest_FailsWithRows(t *testing.T) {
 	t.Parallel()
 	f := &fake{refuse: func(_ int, w http.ResponseWriter) bool {
@@ -559,7 +559,7 @@ func TestIngest_CountsWhatIsPending(t *testing.T) {
 	}
 }
 
-// Columns that are parts of one value are composed; two columns of one value are an error that says how.
+// Columns that are parts of one value are composed. For two columns of one value the error explains how to choose.
 func TestIngest_ComposesWhatIsInParts(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
@@ -647,7 +647,8 @@ func TestIngest_YesLeavesOutWhatMeansNothing(t *testing.T) {
 	}
 }
 
-// A large file keeps more requests under way once the server has answered the first, so that its groups are large.
+// Once the server has answered the first request, a large file keeps more requests in flight, so that the server's
+// groups are large.
 func TestIngest_FillsTheServersGroups(t *testing.T) {
 	t.Parallel()
 	const most, answered, rows = 16, 200, 2320

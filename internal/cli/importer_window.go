@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// window holds the batches of a file that are under way. The server resolves together what waits, and a large group
-// costs less for each row, so the window grows as long as the server keeps up: up to a whole group of it, and up to
-// what it does in two seconds, because the writes of other clients wait behind the group.
+// window holds the batches of a file that are in flight. The server resolves waiting batches as a group, and a large
+// group costs less per row. So the window grows as long as the server keeps up: at most to the server's maximum group,
+// and to the rows that it processes in two seconds, because the writes of other clients wait behind the group.
 type window struct {
 	room, most int           // batches that may be under way, and the highest number of them
 	flying     []*batch      // oldest first
@@ -44,7 +44,7 @@ func (w *window) enter(ctx context.Context, b *batch) error {
 	}
 	for w.land(); len(w.flying) >= w.room; w.land() {
 		select {
-		case <-w.landed: // any of them: one that the server takes long for does not keep the others
+		case <-w.landed: // any batch: a slow one does not block the others
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/locus-db/locus/records"
 )
 
-// reading holds the flags that say how files are read, of all commands that read files of records.
+// reading holds the flags that control how files are read, for all commands that read files of records.
 type reading struct {
 	source, kind, format, encoding, delimiter, quote string
 	rows, sheet, mapping                             string
@@ -163,7 +163,7 @@ func (o *reading) check(files []string) error {
 	return o.override(b)
 }
 
-// override sets what the flags say.
+// override sets options from the flags.
 func (o *reading) override(b *bulk.Options) error {
 	b.Source, b.Kind, b.Rows = cmp.Or(o.source, b.Source), cmp.Or(o.kind, b.Kind), cmp.Or(o.rows, b.Rows)
 	b.Sheet = cmp.Or(o.sheet, b.Sheet)

@@ -35,8 +35,8 @@ func (o *ingesting) opens(streams, loads opening) opening {
 	return loads
 }
 
-// loading decides whether the rows are resolved at once after all are stored, prints that, and reports it. Otherwise
-// resolution is no longer held.
+// loading decides whether to resolve the rows in one load after all are stored. It prints and reports that; otherwise
+// it ends the holding of resolution.
 func (a *app) loading(ctx context.Context, cl *client, o *ingesting, plans []*bulk.Plan) (bool, error) {
 	switch {
 	case cl == nil || o.dryRun:

@@ -13,7 +13,8 @@ import (
 	"github.com/locus-db/locus/internal/longtest"
 )
 
-// An import that loads says so and gives what one that streams gives, into an installation that has records as well.
+// An import that loads prints so, and gives the same result as one that streams, also into an installation that has
+// records.
 func TestP09_AnImportThatLoadsIsOneThatStreams(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

@@ -78,8 +78,8 @@ func (a *app) countKind(ctx context.Context, cl *client, kind string, plans []*b
 	return err
 }
 
-// uncounted reports whether a kind is known to have no records and to weigh by the built-in tables. A token that may not
-// know that may not change it either.
+// uncounted reports whether a kind has no records and uses the built-in tables. It returns false if the token may not
+// read that, because then it may not change it either.
 func (c *client) uncounted(ctx context.Context, kind string) bool {
 	var of httpapi.KindList
 	var sources httpapi.SourceList

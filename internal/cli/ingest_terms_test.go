@@ -39,8 +39,8 @@ func termsInForce(t *testing.T, env map[string]string) map[string]int {
 	return names
 }
 
-// The words of the names in the first files of a kind are counted before its records are put, those of later files are
-// not, and few names are not counted at all.
+// The words of names in the first files of a kind are counted before its records are put; those of later files are not,
+// and too few names are not counted at all.
 func TestIngest_CountsTheNamesOfFirstFiles(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

@@ -194,7 +194,8 @@ func (f *judging) author(c *cobra.Command, cl *client) (string, error) {
 	return entity.AgentPrefix + who.Name, nil
 }
 
-// question reads what the judge is given about a pair: the attributes that the token may see, without those withheld.
+// question reads the facts about a pair that the judge gets: the attributes that the token may see, without those
+// withheld.
 func (f *judging) question(c *cobra.Command, cl *client, id int, kind string, a, b entity.Ref) (judge.Question, error) {
 	q := judge.Question{ID: id, Kind: kind}
 	for ref, to := range map[entity.Ref]*entity.Attributes{a: &q.A, b: &q.B} {

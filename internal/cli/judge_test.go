@@ -17,7 +17,7 @@ import (
 	"github.com/locus-db/locus/internal/longtest"
 )
 
-// uncertain is an installation with two pairs to decide about: one with a secret in it.
+// uncertain returns an installation with two pairs to decide, one of which contains a secret.
 func uncertain(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -34,8 +34,8 @@ func uncertain(t *testing.T) string {
 	return filepath.Join(dir, "data")
 }
 
-// TestJudge asks a model that finds every pair different, within the budget, and takes its decisions back as a whole. The
-// withheld attribute and the keys are not sent, and the decisions do not count as those of people.
+// TestJudge asks a model that finds every pair different, within the budget, and withdraws all of its decisions
+// together. The withheld attribute and the keys are not sent, and the decisions do not count as decisions of people.
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

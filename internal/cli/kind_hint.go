@@ -24,7 +24,7 @@ func (a *app) hintKind(files []string, kinds []*match.Schema, o *reading) {
 	}
 	for _, name := range files {
 		if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
-			continue // it cannot be read twice: a pipe would lose what is read here
+			continue // a pipe cannot be read twice
 		}
 		d, err := o.draft(kinds, kindOf(name), []string{name})
 		if err != nil || !d.Better || slices.ContainsFunc(kinds, func(k *match.Schema) bool { return k.Kind == d.Schema.Kind }) {

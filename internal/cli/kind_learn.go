@@ -122,7 +122,7 @@ func (o *oneShot) drafted(ctx context.Context, refuse func(file int, e *bulk.Row
 	return learn.Weights(m, records), len(records), nil
 }
 
-// normalised returns the rows of all files as records, and a matcher that counts how many of them share a phone.
+// normalised returns the rows of all files as records, and a matcher that counts how many records share a phone.
 func (o *oneShot) normalised(ctx context.Context, refuse func(file int, e *bulk.RowError)) (*match.Matcher, []*match.Record, error) {
 	m := match.New(o.schema, o.terms)
 	var records []*match.Record

@@ -90,7 +90,7 @@ func linkColumns(first, second *dedupe.Header) []exchange.Column {
 	return columns
 }
 
-// linked writes the pairs, which are in the order of the first file, and with --left its other rows in their places.
+// linked writes the pairs, in the order of the first file, and with --left also its other rows in their places.
 func (o *oneShot) linked(w exchange.Writer, first *dedupe.Header, pairs []dedupe.Pair, rows int) error {
 	a, b := map[int]bool{}, map[int]bool{}
 	for _, p := range pairs {

@@ -14,7 +14,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// once says which of two files list nothing twice, and how that is known.
+// once tells which of two files list nothing twice, and how that was determined.
 type once struct {
 	dedupe.Once
 	said bool // --one-to-one was given
@@ -56,8 +56,8 @@ func (o *oneShot) best(a *app, pairs []dedupe.Pair) []dedupe.Pair {
 	return best
 }
 
-// lookOnce decides from the rows which files list nothing twice, and declares that for the weights that are learned from
-// them: of the candidates of a row there one matches, or none.
+// lookOnce decides from the rows which files list nothing twice, and declares that when weights are learned from them:
+// at most one of a row's candidates in such a file matches.
 func (o *oneShot) lookOnce(ctx context.Context) error {
 	if !o.once.asks {
 		return nil

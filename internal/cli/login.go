@@ -53,7 +53,7 @@ func (a *app) loginCommand() *cobra.Command {
 			}
 			entry := contextEntry{Name: cmp.Or(name, cl.base.Host), URL: cl.base.String()}
 			if a.contextPath() == "" {
-				return a.storeContexts(contextList{}) // says what is missing, before there is a token
+				return a.storeContexts(contextList{}) // reports what is missing before there is a token
 			}
 			if entry.CA, err = a.authorityOf(c.Context(), cl, fingerprint); err != nil {
 				return err
@@ -77,8 +77,8 @@ func (a *app) loginCommand() *cobra.Command {
 	return c
 }
 
-// authorityOf returns the authority of a server in PEM: the one with the fingerprint, or that of the context of the server, or "" for those of
-// this machine.
+// authorityOf returns the authority of a server in PEM: the one with the fingerprint, or the one in the context of the
+// server, or "" for the authorities of this machine.
 func (a *app) authorityOf(ctx context.Context, cl *client, fingerprint string) (string, error) {
 	if fingerprint == "" {
 		old, err := a.context(cl.base.String())
@@ -141,8 +141,8 @@ func (a *app) pasted(address string) (string, error) {
 	return "", usage("--token-file FILE", "no code was pasted: %v", cmp.Or(err, errors.New("the input is empty")))
 }
 
-// fromBrowser prints the address of the page and waits at a port for the code. It starts no browser: terminals open links, and
-// Locus starts no programs.
+// fromBrowser prints the address of the page and waits at a port for the code. It does not start a browser: terminals
+// open links, and Locus starts no programs.
 func (a *app) fromBrowser(ctx context.Context, cl *client, ask url.Values) (string, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {

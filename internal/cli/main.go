@@ -19,7 +19,7 @@ import (
 // stop, a second one kills it. SIGHUP is ignored: only a server reads its configuration again, and closing a terminal must
 // not kill it.
 func Main(args []string) int {
-	// A closed pipe becomes a write error, so that commands can close what they opened.
+	// A closed pipe becomes a write error, so that commands can close their files.
 	signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

@@ -70,8 +70,9 @@ func (a *app) matchCommand() *cobra.Command {
 	return a.connection(c)
 }
 
-// held returns the kinds that there are entities of, nil if there is no choice. A file that could be of several kinds is
-// matched with those: it matches nothing of the others. If a kind cannot be asked for, the match itself says why.
+// held returns the kinds that have entities, nil if there is only one kind. A file that could be of several kinds is
+// matched with these, because it cannot match anything of the others. If a kind cannot be read, the match itself
+// reports the reason.
 func (c *client) held(ctx context.Context, kinds []*match.Schema) (names []string) {
 	if len(kinds) < 2 {
 		return nil

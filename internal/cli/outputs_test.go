@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// No table takes the place of a file that is read, of another table, or of what its name says; that is said before
-// anything is read.
+// A table never overwrites a file that is read or another table, and its name must fit its format. That is checked
+// before anything is read.
 func TestOutputs_AreChecked(t *testing.T) {
 	t.Parallel()
 	const text = "id,name,city\n1,Blue Door,Oakland\n2,Green Gate,Oakland\n"

@@ -36,8 +36,8 @@ func closePlans(plans []*bulk.Plan) error {
 	return errors.Join(errs...)
 }
 
-// settled shows what was guessed and returns an error unless it is accepted: by --yes, by a person at the terminal, or
-// because nothing is written. Columns that mean nothing are then left out; other questions need their answer.
+// settled shows the guesses and returns an error unless they are accepted: by --yes, by a person at the terminal, or
+// because nothing is written. Columns without a meaning are then left out; other questions need an answer.
 func (a *app) settled(plans []*bulk.Plan, o *ingesting) error {
 	for _, p := range plans {
 		if o.preview {
@@ -75,8 +75,8 @@ const (
 	plainLayout8 = "CSV with commas, UTF-8"
 )
 
-// openQuestion returns the failure for a plan with questions: those that --yes leaves open first, and the others unless it was
-// given; and one command that answers them as far as it can be guessed.
+// openQuestion returns the failure for a plan with questions: first the questions that --yes leaves open, then, without
+// --yes, the others. It ends with one command that answers them as far as the answers can be guessed.
 func (a *app) openQuestion(p *bulk.Plan, yes bool) error {
 	var questions, columns []bulk.Question
 	for _, q := range p.Questions {
@@ -109,7 +109,7 @@ func (a *app) openQuestion(p *bulk.Plan, yes bool) error {
 	return &failure{Code: "invalid", Message: file.Error(), Hint: strings.Join(hints, "; ") + complete + command(p), Exit: exitInvalid, Err: file}
 }
 
-// accepts asks at a terminal whether a plan is right.
+// accepts asks at a terminal whether a plan is correct.
 func (a *app) accepts(p *bulk.Plan) bool {
 	if p.Name == bulk.Stdin || !isTerminal(a.stdin) || !a.talk.Terminal || a.json {
 		return false

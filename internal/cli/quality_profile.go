@@ -61,7 +61,7 @@ func (a *app) profile(ctx context.Context, cl *client, table, kind, threshold st
 	return usage("locus quality "+strings.Join(profileNames(), "|"), "locus quality: there is no table %.60q", table)
 }
 
-// sayLookedAt says whether numbers are about all records.
+// sayLookedAt prints whether numbers are about all records.
 func (a *app) sayLookedAt(records int, whole bool) {
 	of := "all"
 	if !whole {

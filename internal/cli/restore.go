@@ -123,8 +123,8 @@ func (a *app) restore(ctx context.Context, w where, name string, cells int) (err
 	return nil
 }
 
-// readBackup opens a file of locus backup or locus dump, "-" for standard input, and shows as doing how much of it is read, until done
-// is called.
+// readBackup opens a file of locus backup or locus dump, "-" for standard input. Until done is called, it shows, as
+// doing, how much of the file has been read.
 func (a *app) readBackup(name, doing string) (file *bufio.Reader, done func(), err error) {
 	in, size := io.Reader(os.Stdin), int64(0)
 	shut := func() {}

@@ -147,7 +147,7 @@ func (a *app) reviewPairs(c *cobra.Command, cl *client, f *by, order string) err
 	for {
 		q := orderQuery(order)
 		q.Set("limit", "20")
-		q.Set("assigned", decisions.Open) // what others are to answer is theirs
+		q.Set("assigned", decisions.Open) // pairs assigned to others are left to them
 		if cursor != "" {
 			q.Set("cursor", cursor)
 		}

@@ -177,7 +177,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// Waiting ends when the generation is active, fails if its build fails, and otherwise says how to look again.
+// Waiting ends when the generation is active, fails if its build fails, and otherwise prints how to look again.
 func TestAwait(t *testing.T) {
 	t.Parallel()
 	const cells = `"cells":[{"cell":"g0-0","state":"following","watermark":"0","last":"0"},{"cell":"g0-1","watermark":"0","last":"0"}]`

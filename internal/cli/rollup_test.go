@@ -27,7 +27,7 @@ const shops = `id,name,phones,category,city
 4,Corner Bakery,415-555-9876,food > bakery,
 `
 
-// again is what another source says about one of the shops.
+// again is another source's record of one of the shops.
 const again = `id,name,phones
 a,Joes Pizza,(415) 555-2300
 `

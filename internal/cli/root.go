@@ -163,8 +163,8 @@ func flagError(c *cobra.Command, err error) error {
 	return usage(hint, "%s: %v", c.CommandPath(), err)
 }
 
-// variable returns the environment variable of a flag, such as LOCUS_URL for --url, "" if it has none: variables say where
-// the installation is and how a server runs, and never change what another command does.
+// variable returns the environment variable of a flag, such as LOCUS_URL for --url, "" if it has none. Variables locate
+// the installation and configure a server, and never change what another command does.
 func variable(f *pflag.Flag) string {
 	if names := f.Annotations[variableOf]; len(names) > 0 {
 		return names[0]

@@ -14,7 +14,7 @@ import (
 	"github.com/locus-db/locus/internal/term"
 )
 
-// explainRoute prints the long form of a route. How full cells are is left out if the status is unavailable.
+// explainRoute prints the long form of a route. If the status is unavailable, it omits how full the cells are.
 func (a *app) explainRoute(c *cobra.Command, cl *client, w *walked) error {
 	var s cells.Status
 	known := map[cell.ID]cells.CellStatus{}

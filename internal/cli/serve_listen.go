@@ -108,7 +108,8 @@ func (s *serving) encrypt(listeners []net.Listener, c *listen.Certificate, dir s
 		return func() {}, err
 	}
 	options.Metrics.WatchCertificate(c.Until)
-	options.HTTPSOnly = s.mode() == listen.Files // with its own certificate, a browser that was told to trust it could never get back
+	// with the server's own certificate, a browser that was told to trust it once could never return to HTTP
+	options.HTTPSOnly = s.mode() == listen.Files
 	for i, l := range listeners {
 		listeners[i] = tls.NewListener(l, c.Config())
 	}
@@ -186,8 +187,8 @@ func closeAll(listeners []net.Listener) error {
 	return errors.Join(errs...)
 }
 
-// linger returns how long the server still accepts work after it has said that it is not ready: none if only this machine reaches it,
-// where no load balancer has to notice, otherwise 0 for the default.
+// linger returns how long the server still accepts work after it has become not ready. It is negative if only this
+// machine reaches the server, because no load balancer has to notice then; otherwise 0, for the default.
 func (s *serving) linger() time.Duration {
 	if host, _, err := net.SplitHostPort(s.addr); err == nil && listen.Loopback(host) && s.mode() != listen.External {
 		return -1

@@ -14,9 +14,9 @@ import (
 // noPeers is the value of --peer-addr for a server that takes no writes from others.
 const noPeers = "none"
 
-// peerAddr returns the address at which other servers of the installation send writes to this one, "" for none. By default it
-// is a free port of the address from which this machine reaches the first database server: the others reach that one,
-// too. A server that listens for its own machine only stays closed to others.
+// peerAddr returns the address at which other servers of the installation send writes to this one, "" for none. By
+// default it is a free port at the address from which this machine reaches the first database server, because the
+// others reach that server, too. A server that listens for its own machine only is not opened to others.
 func (s *serving) peerAddr(w where) string {
 	switch {
 	case !w.shared || s.peers == noPeers:

@@ -20,7 +20,7 @@ import (
 	"github.com/locus-db/locus/secret"
 )
 
-// people holds the flags about how people sign in to the console, and how services do without a token.
+// people holds the flags for how people sign in to the console, and how services authenticate without a token.
 type people struct {
 	issuer, client, secretFile string
 	roles                      []string

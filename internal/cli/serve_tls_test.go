@@ -108,7 +108,7 @@ type started struct {
 	URL         string
 	CA          string
 	Fingerprint string        `json:"ca_fingerprint"`
-	talk        *bytes.Buffer // what it has said, once it has stopped
+	talk        *bytes.Buffer // its output, once it has stopped
 	stop        func()        // fails the test unless the server stops properly
 }
 
@@ -147,8 +147,8 @@ func launchWith(t *testing.T, env map[string]string, args ...string) *started {
 	return s
 }
 
-// TestP10_StartTable tries every row of the table of addresses, TLS and tokens: which servers start, what they do with a request
-// without a token on each address, and how the others say what is missing.
+// TestP10_StartTable tries every row of the table of addresses, TLS and tokens: which servers start, how they respond
+// on each address to a request without a token, and how the others report what is missing.
 func TestP10_StartTable(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

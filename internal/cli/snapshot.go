@@ -13,10 +13,10 @@ import (
 	"github.com/locus-db/locus/internal/term"
 )
 
-// snapshots are the sources that the files of an import are the whole of, in the order of the files. Nil if the files are
-// no snapshots.
+// snapshots are the sources of which the files of an import contain everything, in the order of the files. Nil if the
+// files are not snapshots.
 //
-//	list the source ─► put the files ─► compare ─► delete what is in no file, unless it was written since
+//	list the source ─► put the files ─► compare ─► delete records in no file, unless they were written since
 type snapshots struct {
 	*app
 	client   *client // nil if the data directory is missing
@@ -121,8 +121,8 @@ func (im *importer) where(line int64) string {
 	return fmt.Sprintf("%s %s %d", im.name, im.plan.Format.Unit(), line)
 }
 
-// finish deletes what is missing. It returns the failure of the import so far, failed, joined with its own. unread reports
-// that a file was not read to its end: then nothing is missing for sure.
+// finish deletes the missing records. It returns the failure of the import so far, failed, joined with its own. unread
+// reports that a file was not read to its end: then it is uncertain whether any record is missing.
 func (s *snapshots) finish(ctx context.Context, failed error, unread bool) error {
 	if s == nil {
 		return failed

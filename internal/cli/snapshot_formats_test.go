@@ -160,7 +160,7 @@ func TestSnapshot_OfKeysByContent(t *testing.T) {
 	}
 }
 
-// A snapshot of several files is complete only with all of them: one that cannot be read forbids every deletion.
+// A snapshot of several files is complete only with all of them: a file that cannot be read prevents every deletion.
 func TestSnapshot_OfAFileThatIsCut(t *testing.T) {
 	t.Parallel()
 	s := newWatchedServer(t)

@@ -124,8 +124,9 @@ func csvOf(of map[string]string) string {
 	return b.String()
 }
 
-// Whatever a source has, whatever others write during a run and wherever runs are stopped: after a run that ends, the source
-// is the file, and what others wrote during that run. If more is missing than may be, nothing is deleted.
+// Whatever a source contains, whatever others write during a run and wherever runs are stopped, after a completed run
+// the source contains the records of the file and those that others wrote during the run. If more are missing than may
+// be deleted, nothing is deleted.
 func TestSnapshot_AgainstSets(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -183,7 +184,7 @@ func TestSnapshot_AgainstSets(t *testing.T) {
 			}
 		}
 
-		// The writers act ahead of a request: at most once, and only on a key of the file once all of it is put.
+		// The writers act before a request: at most once, and on a key of the file only after all of the file is put.
 		stored := s.state(t, source)
 		wrote, removed := map[string]string{}, map[string]bool{}
 		type act struct {
@@ -332,7 +333,7 @@ func TestSnapshot_Flags(t *testing.T) {
 	}
 }
 
-// A dry run sends nothing that writes, leaves no file, and says what would be put and deleted.
+// A dry run sends no writes, leaves no file, and prints what would be put and deleted.
 func TestSnapshot_DryRunWritesNothing(t *testing.T) {
 	t.Parallel()
 	s := newWatchedServer(t)

@@ -51,10 +51,10 @@ func (a *app) statusCommand() *cobra.Command {
 	return c
 }
 
-// probing limits how long a server may take to say whether it is ready.
+// probing limits how long a server may take to report whether it is ready.
 const probing = 5 * time.Second
 
-// ready asks /readyz of a server: that of --url, or the one that has the data directory open.
+// ready asks /readyz of a server: the one at --url, or the one that has the data directory open.
 func (a *app) ready(c *cobra.Command) error {
 	w, err := a.locate(c)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestSubjectExport collects what there is about one of two entities, and nothing of the other.
+// TestSubjectExport collects all data about one of two entities, and no data of the other.
 func TestSubjectExport(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()

@@ -106,7 +106,8 @@ func (t *tally) because() string {
 // mostCause is the length of a cause taken from a reason, in bytes.
 const mostCause = 80
 
-// rejectCause returns the cause of a rejected row: what the reader says, or else the field, or the beginning of the reason.
+// rejectCause returns the cause of a rejected row: the reader's cause, or else the field, or else the beginning of the
+// reason.
 func rejectCause(r bulk.Reject) string {
 	switch field, _, _ := strings.Cut(strings.TrimPrefix(r.Pointer, "/"), "/"); {
 	case r.Cause != "":

@@ -143,7 +143,7 @@ func TestP10_TheOperatorGetsIn(t *testing.T) {
 	}
 }
 
-// TestComplete_Names completes names of lists: each once, and only those that begin so.
+// TestComplete_Names completes names from lists: each name once, and only names with the typed prefix.
 func TestComplete_Names(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()

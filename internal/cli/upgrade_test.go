@@ -12,7 +12,7 @@ import (
 	_ "github.com/locus-db/locus/storage/sqlite"
 )
 
-// claim makes the stored rules say that the entities were made by another version of the matcher.
+// claim makes the stored rules name another version of the matcher as the one that made the entities.
 func claim(t *testing.T, dir, version string) {
 	t.Helper()
 	cells, err := storage.Open(t.Context(), dir, &storage.Options{MustExist: true})

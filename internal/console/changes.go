@@ -45,7 +45,7 @@ var causes = map[changelog.Cause]string{
 	changelog.CauseTerms:    "changed rules",
 }
 
-// events returns the changes of an entity and its records, the newest first, and how many older ones are left out.
+// events returns the changes of an entity and its records, the newest first, and how many older ones are omitted.
 func events(all []changes.Change, own locality.ID, records []*entity.Record) (lines []event, left int) {
 	numbers := make(map[entity.PUID]int, len(records))
 	for i, r := range records {

@@ -34,7 +34,7 @@ type Chart struct {
 type ChartLine struct {
 	Name string
 	*counter.Line
-	// Past says that the values are those of the period before, each at the place of its step.
+	// Past reports that the values belong to the previous period, each at the position of the corresponding step.
 	Past bool
 }
 

@@ -45,7 +45,8 @@ type ChartColumn struct {
 	Faint  bool
 }
 
-// Columns returns what is drawn: each counter, and the mean of each gauge; of one alone its lowest and highest readings too.
+// Columns returns the drawn values: each counter, and the mean of each gauge; for a single gauge also its lowest and
+// highest readings.
 func (s *Chart) Columns() (all []ChartColumn) {
 	for i := range s.Lines {
 		l := &s.Lines[i]

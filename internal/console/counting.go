@@ -22,7 +22,7 @@ type counting struct {
 	Measures   []string
 }
 
-// clause is a condition: an attribute and what it must be.
+// clause is a condition: an attribute and its required value.
 type clause struct{ Attribute, Text string }
 
 func newCounting(d *rollup.Definition) counting {

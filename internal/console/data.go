@@ -97,7 +97,7 @@ type Import struct {
 	Problem string
 }
 
-// ImportColumn is a column of the file and what it becomes.
+// ImportColumn is a column of the file and its meaning.
 type ImportColumn struct {
 	Name, To, Reason string
 	Values           []string
@@ -106,7 +106,7 @@ type ImportColumn struct {
 // ImportAttribute is an attribute and the expression that makes it of columns, "" if nothing does.
 type ImportAttribute struct{ Name, From string }
 
-// ImportRow is a record of the file and what a put of it would do.
+// ImportRow is a record of the file and the effect of putting it.
 type ImportRow struct {
 	Line         int64
 	Source, Key  string

@@ -18,9 +18,9 @@
 // values by the same names. So the same code produces what a reload shows and what the stream shows; the module formats
 // nothing and decides nothing. An event contains only what changed since the previous one.
 //
-// The pages home, of the ring, the rollups and the counters are always rendered whole. The module requests them again and
-// replaces the parts marked data-again that differ. Rows with a data-key flash if they change. The pictures of the ring
-// are laid out here, in numbers, from a cell.Map and a cells.Status:
+// The home page and the pages of the ring, the rollups and the counters are always rendered whole. The module requests
+// them again and replaces the parts marked data-again that differ. Rows with a data-key flash if they change. The
+// pictures of the ring are laid out here, in numbers, from a cell.Map and a cells.Status:
 //
 //	groups (group.go) ─► rings of generations (rings.go) ┐
 //	explain.Route ─────► route of an address (route.go) ──┼─► templates/ring.html

@@ -18,8 +18,8 @@ const (
 	openJoins = 3
 )
 
-// graph is a picture of what holds an entity together: its records on a circle, and the comparisons that connect them.
-// Neighbours on the circle are neighbours in the tree of comparisons, so that few lines cross.
+// graph is a picture of the comparisons that connect the records of an entity, which are drawn on a circle. Neighbours
+// on the circle are neighbours in the tree of comparisons, so that few lines cross.
 type graph struct {
 	High  int
 	Nodes []node
@@ -102,8 +102,8 @@ func between(a, b node, more int) (x, y int) {
 	return a.X + (b.X-a.X)*percent/100, a.Y + (b.Y-a.Y)*percent/100
 }
 
-// weakestJoin returns the index of the weakest join of several that no decision made, which come in descending order; -1
-// if there is none.
+// weakestJoin returns the index of the weakest of several joins that are not decisions, which are in descending order;
+// -1 if there is none.
 func weakestJoin(joins []explain.Join) int {
 	for i, j := range slices.Backward(joins) {
 		if j.Decided == nil && len(joins) > 1 {

@@ -15,8 +15,8 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// The picture has every record and every join, marks the weakest that no person decided, and is left out when it would be
-// too dense.
+// The picture has every record and every join, and marks the weakest join that no person decided. It is left out if it
+// would be too dense.
 func TestEntity_DrawsWhatHoldsItTogether(t *testing.T) {
 	t.Parallel()
 	for n, drawn := range map[int]bool{1: false, 2: true, 21: true, 60: true, 61: false, 200: false} {

@@ -14,7 +14,7 @@ const (
 	minSpan     = time.Minute
 )
 
-// rateSpan is the averaging time of a rate, because processes report what they wrote only once a second.
+// rateSpan is the averaging time of a rate, because processes report their writes only once a second.
 const rateSpan = 10 * time.Second
 
 // Size of the box of the curve.

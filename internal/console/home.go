@@ -27,7 +27,7 @@ type Home struct {
 	Survey *Survey
 }
 
-// Home writes the first page: what came in and what became of it, what needs a person, and what looks wrong.
+// Home writes the first page: the new data and its results, the work for people, and possible problems.
 func (c *Console) Home(w io.Writer, h Home) error {
 	counts := h.Status.Counts
 	p := homePage{

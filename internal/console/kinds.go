@@ -63,7 +63,7 @@ type kind struct {
 	Unknown    string // trust in undeclared sources
 	Link       string // list of its entities
 	Terms      string // name statistics
-	Counted    string // what they were counted from
+	Counted    string // the records they were counted from
 	Migration  string // progress of a migration to these rules
 	Command    string
 }
@@ -123,8 +123,8 @@ func (k *kind) seen(p *decisions.Profile) {
 	}
 }
 
-// shares writes m and u, and the weight that follows from them. The share of an empty set is unknown; so is a share without
-// any observed pair, which is only known to be small. Neither has a weight.
+// shares writes m and u, and the weight that follows from them. The share of an empty set is unknown. A share without
+// any observed pair is known only to be small. Neither has a weight.
 func (l *kindLevel) shares(e *decisions.LevelEvidence) {
 	of := func(n, all int) string {
 		switch {

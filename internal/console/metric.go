@@ -43,7 +43,7 @@ type Metric struct {
 	Time time.Time
 	Name counter.Metric
 	Day  time.Time // any time of the day, in UTC
-	// Series are those of Views, in order; nil for one that cannot be read, with the reason in Problems.
+	// Series are the series of Views, in order; nil for a view that cannot be read, whose reason is in Problems.
 	Series   []*counter.Series
 	Problems []string
 }

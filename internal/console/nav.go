@@ -15,7 +15,7 @@ type section struct {
 type scope uint8
 
 const (
-	ofViewer       scope = iota // shows each what they may see
+	ofViewer       scope = iota // the numbers that the viewer may see
 	ofKinds                     // about all kinds
 	ofInstallation              // about the whole installation
 )

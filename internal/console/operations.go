@@ -67,7 +67,7 @@ type operations struct {
 	Hits  pictures // hits of today
 }
 
-// Drawn tells how many cells are drawn together; "" if each is drawn.
+// Drawn describes how many cells are drawn together, "" if each is drawn separately.
 func (o operations) Drawn() string {
 	if len(o.Cells) == o.of {
 		return ""

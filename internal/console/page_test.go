@@ -27,7 +27,7 @@ import (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// hostile is what records say to break a page.
+// hostile are texts in records that try to break a page.
 var hostile = []string{
 	`<img src=x onerror=alert(1)>`,
 	`<svg onload=alert(1)>`,
@@ -105,7 +105,7 @@ func snapshot(t testing.TB, n uint64, records int64) console.Snapshot {
 	return s
 }
 
-// id makes a valid entity id of its own.
+// id returns a valid entity id that differs for each n.
 func id(t testing.TB, n int) locality.ID {
 	t.Helper()
 	parsed, err := locality.Parse(fmt.Sprintf("80e51ef9-7a7f-bd53-7a50-01a1f866%04x", n))

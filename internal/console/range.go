@@ -66,7 +66,8 @@ func (r Range) midnight(t time.Time) bool {
 	return hour == 0 && minute == 0 && second == 0
 }
 
-// shift moves the range by its own length, n times. One of whole days stays one when the clocks change.
+// shift moves the range by its own length, n times. A range of whole days still covers whole days when the clocks
+// change.
 func (r Range) shift(n int) Range {
 	length := r.To.Sub(r.From)
 	if r.midnight(r.From) && r.midnight(r.To) {

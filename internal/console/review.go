@@ -142,7 +142,7 @@ type reviewPage struct {
 	Pair           *reviewed
 	Next, Skip     string // URLs of the next pair
 	Return         string // URL of the pair skipped last; "" if there is none
-	Left           int    // how many skipped pairs are left
+	Left           int    // how many skipped pairs remain
 	First          string
 	Signs          signs
 	Answer         *decision

@@ -57,7 +57,8 @@ func fields(f *decisions.Filter, all []decisions.ReviewPair) []filterField {
 	return slices.DeleteFunc(asked, func(f filterField) bool { return len(f.Choices) == 0 })
 }
 
-// assignedField is the choice of assignments, nil while no pair is assigned. What others are to answer is left out at first.
+// assignedField is the choice of assignments, nil while no pair is assigned. Pairs assigned to others are omitted at
+// first.
 func assignedField(f *decisions.Filter, all []decisions.ReviewPair) *filterField {
 	counts := map[string]int{}
 	for _, p := range all {
@@ -108,7 +109,7 @@ func orderField(chosen decisions.Order) filterField {
 	return f
 }
 
-// newField has no choices if there is nothing to choose.
+// newField returns a field, without choices if there is nothing to choose.
 func newField(name, label, chosen string, counts map[string]int, say func(string) string) filterField {
 	f := filterField{Name: name, Label: label}
 	if chosen != "" {

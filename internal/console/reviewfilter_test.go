@@ -100,7 +100,7 @@ func ways(t testing.TB, r console.Review) map[string]string {
 	return to
 }
 
-// Skipping leads through all pairs that are selected and then to none; returning leads back to each, the last one first.
+// Skipping leads through all selected pairs and then to none; returning leads back to each of them, the last one first.
 func TestReview_SkipAndReturn(t *testing.T) {
 	t.Parallel()
 	at := func(address string) console.Review {

@@ -15,8 +15,8 @@ const (
 	ringSize  = 320
 	ringInner = 92.0
 	ringOuter = 148.0
-	// ringEven is how full a cell with an even share is drawn. A cell with half as much again is drawn full, and the
-	// picture stays the same while all cells grow alike.
+	// ringEven is the fill level at which a cell with an even share is drawn. A cell with half as much again is drawn
+	// full, and the picture does not change while all cells grow alike.
 	ringEven = 2.0 / 3
 	ringGap  = 2.0 // gap between two cells at the outer edge
 )

@@ -112,7 +112,7 @@ func (p *ringPage) facts() {
 	}
 }
 
-// When says when an announced generation starts; "" if there is none.
+// When describes when an announced generation starts, "" if there is none.
 func (p ringPage) When() string {
 	for _, h := range p.Bands {
 		if h.When != "" {

@@ -30,7 +30,7 @@ func classes(n *html.Node) []string {
 	return strings.Fields(v)
 }
 
-// carrying says how many elements carry all of these classes.
+// carrying returns how many elements have all of these classes.
 func carrying(root *html.Node, names ...string) (n int) {
 	elements(root, func(e *html.Node) {
 		has := classes(e)

@@ -31,7 +31,7 @@ type ring struct {
 	Records string // total
 	Starts  stamp  // date of its first ids
 	When    string // for an announced generation: "starts in 41 min"
-	// Drawn tells how many cells are drawn together; "" if each is drawn.
+	// Drawn describes how many cells are drawn together, "" if each is drawn separately.
 	Drawn  string
 	Pieces []segment
 

@@ -4,8 +4,8 @@ package console
 
 import "slices"
 
-// RollupTable returns what the page of a rollup shows as rows of a file, the first with the names of the columns. Numbers
-// are exact and not grouped; a value that a measure has none of is empty.
+// RollupTable returns the table on the page of a rollup as rows of a file, the first with the names of the columns.
+// Numbers are exact and not grouped; a measure without a value is empty.
 func RollupTable(r Rollup) [][]string {
 	p := newRollupPage("", r)
 	switch {

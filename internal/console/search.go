@@ -28,7 +28,7 @@ type Search struct {
 	Schema    *match.Schema   // kind whose attributes can be used
 	Typos     string          // auto, 0, 1 or 2; "" means auto
 	Found     []*entities.Result
-	// Cursor is that of the next page; "" on the last one.
+	// Cursor is the cursor of the next page; "" on the last one.
 	Cursor string
 	// Further is set on every page but the first.
 	Further bool

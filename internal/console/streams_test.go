@@ -29,7 +29,7 @@ func streamRenderings(c *console.Console, s string) map[string]func(io.Writer) e
 	}
 }
 
-// A card says how far a stream is, what it has refused, why it fails, and which commands say more.
+// A card shows how far a stream is, what it has refused, why it fails, and commands for details.
 func TestStreams_SayHowFarTheyAre(t *testing.T) {
 	t.Parallel()
 	c := console.New("1")

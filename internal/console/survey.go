@@ -35,7 +35,7 @@ type Survey struct {
 type SourceLately struct {
 	Source  string
 	New     int // records that were put for the first time
-	Matched int // of them, those with other records in their entity
+	Matched int // how many of them have other records in their entity
 	Updated int
 	Review  int       // records in the first pairs of the review queue
 	Last    time.Time // of its latest change
@@ -50,7 +50,7 @@ type Share struct{ Matched, Of int }
 func (s Share) Percent() int { return 100 * s.Matched / max(s.Of, 1) }
 
 const (
-	// worseOf is how many new records each half needs to be compared.
+	// worseOf is the least number of new records in each half for a comparison.
 	worseOf = 20
 	// worseBy is by how many percent fewer of the newer half match.
 	worseBy = 20
@@ -75,8 +75,8 @@ type SharedValue struct {
 	Entities               int
 }
 
-// SourcesLately sorts the latest changes by source. stored holds the records that changed; of those that were
-// deleted since nothing says the source.
+// SourcesLately sorts the latest changes by source. stored holds the records that changed; the source of records
+// deleted since is unknown.
 func SourcesLately(latest []changes.Change, stored []*records.Record, queue []decisions.ReviewPair) []SourceLately {
 	size := map[locality.ID]int{} // records of an entity after its last change
 	for _, c := range latest {

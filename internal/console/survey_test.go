@@ -116,7 +116,7 @@ func TestHome_SaysWhichSourcesGotWorse(t *testing.T) {
 		{console.Share{Matched: 18, Of: 20}, console.Share{Matched: 14, Of: 20}, true},
 		{console.Share{Matched: 18, Of: 20}, console.Share{Matched: 15, Of: 20}, false}, // by 15 percent
 		{console.Share{Matched: 14, Of: 20}, console.Share{Matched: 18, Of: 20}, false}, // better
-		{console.Share{Matched: 19, Of: 19}, console.Share{Of: 20}, false},              // too few to tell
+		{console.Share{Matched: 19, Of: 19}, console.Share{Of: 20}, false},              // too few to decide
 		{console.Share{Matched: 20, Of: 20}, console.Share{Of: 19}, false},
 	} {
 		h := homeOf(t, "x")

@@ -76,7 +76,7 @@ type scenarioEntity struct {
 	Differs        []shownValue
 }
 
-// shownValue is an attribute that the counterpart shows otherwise, and its value here, "" for none.
+// shownValue is an attribute that the counterpart shows differently, and its value here, "" for none.
 type shownValue struct{ Attribute, Value string }
 
 func scenarioEntities(these, others []explain.ScenarioEntity) []scenarioEntity {

@@ -188,7 +188,7 @@ func BenchmarkDedupe(b *testing.B) {
 	}
 }
 
-// What takes long is seen to go on: each row is counted as it is read, and the steps of resolving end with all rows.
+// Long steps show progress: each row is counted as it is read, and the steps of resolving end with all rows.
 func TestOpen_Progress(t *testing.T) {
 	t.Parallel()
 	steps := map[resolve.LoadStep]int{}

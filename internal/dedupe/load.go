@@ -34,8 +34,8 @@ type Input struct {
 	number int64
 }
 
-// record returns the record of a row. Its key is that of the row, or "row N" if the row has none or shares it with another
-// row: both are rows of the input.
+// record returns the record of a row. Its key is the key of the row, or "row N" if the row has none or shares it with
+// another row, because both are rows of the input.
 func (in *Input) record(r *bulk.Row) records.Input {
 	key := r.Key
 	if key == "" || in.taken[key] {

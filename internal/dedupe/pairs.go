@@ -21,10 +21,10 @@ type Pair struct {
 	Weight match.Weight
 }
 
-// Pairs matches the rows of the second file with those of the first, which Add has put with its source as distinct: the
-// session does not change, and rows of the second file do not see each other. A row may be in several pairs. Pairs are
-// in the order of B, the best first. It calls refuse for each row that cannot be matched and returns how many rows
-// there are.
+// Pairs matches the rows of the second file with the rows of the first, which Add has put with its source as distinct.
+// The session does not change, and rows of the second file are not compared with each other. A row may be in several
+// pairs. Pairs are in the order of B, the best first. It calls refuse for each row that cannot be matched and returns
+// how many rows there are.
 func (s *Session) Pairs(ctx context.Context, in *Input, refuse func(Refusal) error) (pairs []Pair, rows int, err error) {
 	if err := s.resolve(ctx); err != nil {
 		return nil, 0, err
@@ -95,11 +95,11 @@ func (s *Session) places(ctx context.Context) (map[entity.Ref]int, error) {
 	return place, nil
 }
 
-// Once says of which of two files no thing is listed twice: a row of the other file has one partner there at most.
+// Once states which of two files lists nothing twice: a row of the other file has at most one partner in it.
 type Once struct{ First, Second bool }
 
-// Best returns the pairs without those of a row that has a better partner in a file that lists nothing twice. It takes the
-// best match weights first, then the earlier rows. Pairs are in the order of B.
+// Best returns the pairs. If a file lists nothing twice, it leaves out all but the best pair of each row of the other
+// file. It takes the best match weights first, then the earlier rows. Pairs are in the order of B.
 func (o Once) Best(pairs []Pair) []Pair {
 	sorted := slices.SortedStableFunc(slices.Values(pairs), func(x, y Pair) int {
 		return cmp.Or(cmp.Compare(y.Weight, x.Weight), cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B))
@@ -119,13 +119,13 @@ func (o Once) Best(pairs []Pair) []Pair {
 // Duplicates in a file are so rare, or so unlike other matches, that a row has one partner there at most: see Distinct.
 const (
 	mostFurther = 6 // further pairs, as a part of the others
-	mostAlike   = 4 // those that weigh as much as half of the others, as a part of the further ones
+	mostAlike   = 4 // pairs that weigh as much as half of the others, as a share of the further pairs
 )
 
-// Distinct returns which files list nothing twice, as far as pairs show it: few rows of the other file have a further
-// partner there, and these pairs weigh less than matches do. If a partner were a second row of the same thing, its pair
-// would weigh like any other match: of two such pairs the lesser is above the median of all matches once in four times, or
-// more often.
+// Distinct returns which files list nothing twice, judging by the pairs: few rows of the other file have a second
+// partner in it, and these pairs weigh less than matches. If the second partner were another row of the same thing, its
+// pair would weigh like any other match. Then the lesser of two such pairs would be above the median of all matches in
+// at least one of four cases.
 func Distinct(pairs []Pair) Once {
 	return Once{First: few(pairs, Once{First: true}.Best(pairs)), Second: few(pairs, Once{Second: true}.Best(pairs))}
 }

@@ -27,7 +27,8 @@ type Options struct {
 	Keep string
 	// Kinds replaces built-in kinds by others, by their names, or adds to them.
 	Kinds []*match.Schema
-	// Terms say how common the words of names are in rows of the kind Counted. Defaults to match.DefaultTermFrequencies().
+	// Terms has the frequencies of words of names in rows of the kind Counted. Defaults to
+	// match.DefaultTermFrequencies().
 	Terms   *match.TermFrequencies
 	Counted string
 	// Distinct are sources whose rows are never one thing with another row of the same source.

@@ -13,7 +13,7 @@ import (
 	"github.com/locus-db/locus/internal/export"
 )
 
-// Len returns how many rows the input has, refused ones too.
+// Len returns how many rows the input has, including refused ones.
 func (s *Session) Len() int { return len(s.rows) }
 
 // eachPage is how many rows are read at once.
@@ -43,8 +43,8 @@ func (s *Session) EachLink(ctx context.Context, c *Clusters, fn func(source, key
 }
 
 // EachGolden calls fn for each cluster, in the order of their numbers: its number, then the columns of the table of
-// entities after id and kind. The records of a cluster, in the first of them, are in the order of the input: the order
-// of their births depends on the clock.
+// entities after id and kind. The records of a cluster, in the first of these columns, are in input order, because the
+// order of their births depends on the clock.
 func (s *Session) EachGolden(ctx context.Context, c *Clusters, t *export.Table, fn func(exchange.Row) error) error {
 	of := map[string]int{} // ids of entities
 	for rec, err := range s.DB.Records().All(ctx, nil) {

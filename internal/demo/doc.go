@@ -2,7 +2,7 @@
 
 // Package demo generates dirty records about places, with known truth.
 //
-//	entity 17                      what is so: name, address, phones, site
+//	entity 17                      the truth: name, address, phones, site
 //	  │  ├─ copy 0 ─► citydir      Joe's Pizza · 1000 Market St. · (415) 555-2300
 //	  │  ├─ copy 1 ─► yellow       JOES PIZZA · 1000 MARKET ST · 415.555.2300 · 00000
 //	  │  └─ copy 2 ─► mapcrowd     Joe's Piza · N/A · +1 415 555 2300 · 37.78, -122.41

@@ -122,7 +122,7 @@ func (g *Generator) All() iter.Seq[Record] {
 	}
 }
 
-// slot scatters the records, so that those of one place are far apart.
+// slot scatters the records, so that records of one place are far apart.
 func (g *Generator) slot(i int64) int64 {
 	if i >= g.n || g.steady {
 		return i

@@ -98,7 +98,8 @@ func TestDump_BetweenBackends(t *testing.T) {
 	}
 }
 
-// A kind that is being migrated is restored as what it is migrated to. The entities of such a dump cannot be compared.
+// A kind that is being migrated is restored in the form to which it is being migrated. The entities of such a dump
+// cannot be compared.
 func TestDump_WhileAKindMigrates(t *testing.T) {
 	t.Parallel()
 	db := open(t, t.TempDir(), &locus.Options{Storage: storage.Options{Cells: 2}})
@@ -179,7 +180,7 @@ func TestRestore_PlacesRecordsByTheirIDs(t *testing.T) {
 	restore(t, filepath.Join(t.TempDir(), "again"), is.file, 2)
 }
 
-// A cut or changed file is an error with its line, and what it left cannot be opened.
+// A truncated or changed file gives an error with its line, and the incomplete installation cannot be opened.
 func TestRestore_RefusesDamagedFiles(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -236,7 +237,7 @@ func TestRestore_RefusesDamagedFiles(t *testing.T) {
 	}
 }
 
-// Entities that are not those of the dump are reported: here a decision is missing.
+// Entities that differ from the dump's are reported: here a decision is missing.
 func TestRestore_ReportsOtherEntities(t *testing.T) {
 	t.Parallel()
 	source := open(t, t.TempDir(), &locus.Options{Storage: storage.Options{Cells: 1}})

@@ -178,7 +178,7 @@ type End struct {
 	Entities int64 `json:"entities"`
 	// Hash is over the id and the sorted keys of each entity, "" if Unsettled.
 	Hash string `json:"hash"`
-	// Unsettled says why entities were not what follows from the records when the dump was taken, "" if they were.
+	// Unsettled is the reason why entities did not follow from the records when the dump was taken, "" if they did.
 	Unsettled string `json:"unsettled,omitempty"`
 }
 

@@ -20,7 +20,7 @@ var (
 	ErrUnfinished = problem.Class(problem.ErrConflict, "dump: the restore that made this installation did not finish: delete it and restore again")
 )
 
-// markName is the definition in the authority that says whether a restore has finished. Begun, then done.
+// markName is the definition in the authority that records whether a restore has finished: begun, then done.
 const markName = "restore"
 
 var begun, done = []byte("begun"), []byte("done")

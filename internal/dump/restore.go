@@ -88,7 +88,7 @@ type filling struct {
 }
 
 // Fill reads the rest of a dump into an installation, whose rules it has and whose resolver is held, and resolves the
-// records: first all at once, then what decisions change. It returns the rollups to define.
+// records: first all in one load, then the changes by decisions. It returns the rollups to define.
 func Fill(ctx context.Context, d *Reader, e *engine.Engine) (*Restored, []rollup.Definition, error) {
 	f := &filling{Reader: d, engine: e, numbers: map[entity.PUID]entity.PUID{}, births: map[cell.ID][]entity.Birth{}}
 	f.counters.filling = f

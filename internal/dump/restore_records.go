@@ -99,7 +99,7 @@ func (f *filling) place(key cell.Key, birth locality.ID) (placed, error) {
 	return p, nil
 }
 
-// allocate gives keys their puids in the cells of their records, and lets the cells of the keys point there.
+// allocate gives keys their puids in the cells of their records, and makes the cells of the keys point to these cells.
 func (f *filling) allocate(ctx context.Context, all []placed) ([]entity.PUID, error) {
 	puids := make([]entity.PUID, len(all))
 	groups := map[cell.ID][]int{}

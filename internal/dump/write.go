@@ -143,7 +143,8 @@ func (t *taking) one(to int, line any) error {
 	return t.sections[to].add(&l)
 }
 
-// streams reads the sinks and the streams of sources, before the snapshots: so what a position covers is in them.
+// streams reads the sinks and the streams of sources. It does so before the snapshots, so that the snapshots contain
+// everything up to the positions.
 func (t *taking) streams(ctx context.Context) error {
 	var out []sinks.Dumped
 	var in []sources.Dumped
@@ -215,7 +216,7 @@ func (t *taking) rules(ctx context.Context, tx storage.Tx) error {
 }
 
 // findKeys looks in the directories for the keys of deleted records, which have no other trace of them. A key keeps its
-// puid, so that needs no snapshot; older generations come first, because keys are only copied into newer ones.
+// puid, so no snapshot is needed; older generations come first, because keys are only copied into newer ones.
 func (t *taking) findKeys(ctx context.Context) error {
 	left := len(t.deleted)
 	for _, id := range slices.SortedFunc(slices.Values(t.engine.Map().Cells()), cell.ID.Compare) {

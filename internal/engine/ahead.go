@@ -32,7 +32,7 @@ func Ahead[T, K any](ctx context.Context, first K, read func(ctx context.Context
 				}
 			}
 		}()
-		// The reader has ended when the sequence has: the caller may close what it reads from.
+		// When the sequence has ended, so has its reader: the caller may close the source.
 		defer func() {
 			stop()
 			for range pages { //nolint:revive // only until the channel is closed

@@ -134,10 +134,10 @@ func (e *Engine) LocateRecord(ctx context.Context, puid entity.PUID) (cell.ID, e
 	return id, err
 }
 
-// Whole calls read with all cells, in the order of the map. read reads them through View, and Whole calls it again if one of
-// them has a newer map with more cells: a process that is suspended while cells are added has an old map afterwards, and
-// others may have answered from the new cells. The error is that of read, or ErrUnavailable if the newest map cannot be
-// read.
+// Whole calls read with all cells, in the order of the map. read reads them through View. If one of them then has a
+// newer map with more cells, Whole calls read again: a process that was suspended while cells were added has an old
+// map, and others may already have answered from the new cells. The error is the error of read, or ErrUnavailable if
+// the newest map cannot be read.
 func (e *Engine) Whole(ctx context.Context, read func(ids []cell.ID) error) error {
 	for {
 		ids := e.Map().Cells()

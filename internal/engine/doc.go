@@ -5,7 +5,7 @@
 //
 //	Locate     the cell of an address, with a newer cell map if this one does not know it
 //	ByCell     addresses grouped by cell, one question to each cell, several cells at a time
-//	View, Do   one cell, asked again where it lives now if it has moved
+//	View, Do   one cell, read again at its new place if it has moved
 //	Retry      several cells, again with a newer cell map
 //	Page       a list in the order of puids, cell after cell
 //	Parallel   a question to many cells at once

@@ -10,8 +10,8 @@ import (
 	"github.com/locus-db/locus/rollup"
 )
 
-// Documents is a document database that an installation uses beside its cells; package storage/mongodb implements it.
-// New metrics are counted in it.
+// Documents is a document database that an installation uses in addition to its cells; package storage/mongodb
+// implements it. New metrics are counted in it.
 type Documents interface {
 	// Identity returns a string that distinguishes the database from all others.
 	Identity() string

@@ -41,7 +41,7 @@ type Engine struct {
 	MaxRollups, MaxKinds int
 	// AccessGrace is how long tokens that were read are valid while they cannot be read; 0 is the default of package tokens.
 	AccessGrace time.Duration
-	// Documents is the document database beside the cells, nil if there is none.
+	// Documents is the document database of the installation, nil if there is none.
 	Documents Documents
 	// Written is called after each write and wakes the followers. Count adds to one of the metrics that the
 	// installation keeps about itself.

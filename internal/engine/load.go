@@ -43,7 +43,7 @@ func (e *Engine) Record(ctx context.Context, puid entity.PUID) (*entity.Record, 
 	return Present(puid, records[0])
 }
 
-// Present returns rec, or the error that says why there is none: entity.ErrNotFound or entity.ErrErased.
+// Present returns rec, or an error if there is none: entity.ErrNotFound or entity.ErrErased.
 func Present(address fmt.Stringer, rec *entity.Record) (*entity.Record, error) {
 	switch {
 	case rec == nil:

@@ -147,8 +147,8 @@ func (k *Maintainer) settle(ctx context.Context) {
 	})
 }
 
-// tidy makes reads of the next cell cheaper, in the background, if it was not written to since its last turn. Servers do
-// that for their databases on their own.
+// tidy makes reads of the next cell cheaper, in the background, if it was not written to since its last turn. Database
+// servers do that themselves.
 func (k *Maintainer) tidy(ctx context.Context) {
 	if !k.engine.Alone() || !k.tidying.CompareAndSwap(false, true) {
 		return
@@ -166,8 +166,8 @@ func (k *Maintainer) tidy(ctx context.Context) {
 	})
 }
 
-// Tidy makes reads of all cells cheaper, except those that are written to. What it does not do is done by the maintenance
-// loop later.
+// Tidy makes reads of all cells cheaper, except cells that are being written to. The maintenance loop does the rest
+// later.
 func (e *Engine) Tidy(ctx context.Context) {
 	_ = e.Parallel(e.Map().Cells(), func(_ int, id cell.ID) error {
 		since, more, err := e.Cells.Tidy(ctx, id, cell.Pulse{})

@@ -61,7 +61,7 @@ func (c metricCells) place(ctx context.Context, puid int64) counter.Place {
 	return counter.Place{Cell: id.String(), ID: counter.ID(puid - lo)}
 }
 
-// puids returns the puid of each key, Nothing for a key that has none and is not to be created. An unreachable cell
+// puids returns the puid of each key, Nothing for a key without one that is not to be created. An unreachable cell
 // fails only its own keys.
 func (c metricCells) puids(ctx context.Context, keys []cell.Key, create bool) ([]int64, []error) {
 	errs := make([]error, len(keys))
@@ -156,7 +156,7 @@ func wrapCommitUnknown(err error) error {
 	return err
 }
 
-// metricsApart combines the cells and the document database. A metric stays in one of them for ever.
+// metricsApart combines the cells and the document database. A metric always stays in the one where it was created.
 type metricsApart struct {
 	cells     metricCells
 	documents counter.Cells

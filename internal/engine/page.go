@@ -14,7 +14,7 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// List describes how to read a list of things that every cell stores in the order of puids.
+// List describes how to read a list that every cell stores in the order of puids.
 type List[T any] struct {
 	// Read reads at most limit things after a puid, in one snapshot of a cell.
 	Read func(tx storage.Tx, after entity.PUID, limit int) ([]T, error)

@@ -4,7 +4,7 @@ package engine
 
 import "testing"
 
-// TestSample_Windows reads every puid once while an installation is small, and as many as it may when it is large.
+// TestSample_Windows reads every puid once while an installation is small, and as many as allowed when it is large.
 func TestSample_Windows(t *testing.T) {
 	t.Parallel()
 	const most = 16384

@@ -14,7 +14,7 @@ import (
 	_ "github.com/locus-db/locus/storage/sqlite"
 )
 
-// A cell that is written to is left alone, and one at rest is made cheap to read, in its turns or at once.
+// A cell that is written to is left alone. A cell at rest is made cheap to read, in its turns or at once.
 func TestTidy_CellsAtRest(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

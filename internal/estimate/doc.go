@@ -8,11 +8,11 @@
 //	          Stratum ──► Quality ──► Estimate: precision and recall, each with an interval
 //
 // Pairs are divided into strata, since pairs with little evidence are wrong more often and are worth more questions.
-// Each stratum has an unknown share of pairs that are the same thing, about which its answers say something. What
-// precision and recall follow from these shares is computed by drawing the shares many times from what the answers leave
-// open. An interval is what the middle of the results spans.
+// Each stratum has an unknown share of pairs that are the same thing, about which the answers give evidence. The shares
+// are drawn many times from the distributions that the answers leave possible, and precision and recall are computed
+// for each draw. An interval spans the middle of the results.
 //
-// What is left open by s of n answers is the confidence distribution of Clopper and Pearson, halfway between its two
-// limits (mid-P): it reaches 1 where all answers are the same, and 0 to 1 without answers. Simulations in the tests show
-// how often the intervals hold the truth.
+// The distribution for s of n answers is the confidence distribution of Clopper and Pearson, halfway between its two
+// limits (mid-P): it includes 1 if all answers are "the same", and spans 0 to 1 without answers. Simulations in the
+// tests show how often the intervals contain the truth.
 package estimate

@@ -13,14 +13,14 @@ const draws = 2000
 
 // Stratum is a set of pairs that are alike, with the answers about them.
 type Stratum struct {
-	// Joined says that the pairs were put together, so that those that differ are mistakes. Of other strata those that
-	// are the same are.
+	// Joined means that the pairs are in one entity, so the different ones are mistakes. In other strata the same ones
+	// are mistakes.
 	Joined bool
 	Pairs  int // all
 	// Drawn is how many were drawn by chance and answered, DrawnSame how many of these are the same thing.
 	Drawn, DrawnSame int
-	// Decided is how many were answered for any reason, DecidedSame how many of these are the same thing. Each includes
-	// those that were drawn. Answers are right, and the mistakes that they found are put right.
+	// Decided is how many pairs were answered for any reason, DecidedSame how many of these are the same thing. Both
+	// include the drawn pairs. Answers are taken as right, and the mistakes that they found as corrected.
 	Decided, DecidedSame int
 }
 
@@ -39,8 +39,8 @@ type Estimate struct {
 	Recall Interval `json:"recall"`
 }
 
-// Quality estimates precision and recall over all strata. level is how often the intervals are to hold the truth, such
-// as .9. Equal arguments give equal results. Without pairs both are 1.
+// Quality estimates precision and recall over all strata. level is how often the intervals should contain the truth,
+// such as .9. Equal arguments give equal results. Without pairs both are 1.
 func Quality(strata []Stratum, level float64) Estimate {
 	random := rand.New(rand.NewPCG(17, 23))
 	precisions, recalls := make([]float64, draws), make([]float64, draws)
@@ -133,7 +133,7 @@ func gamma(random *rand.Rand, shape float64) float64 {
 	}
 }
 
-// binomial draws how many of n have what each has with probability p. Large numbers are approximated.
+// binomial draws how many of n items have a property that each has with probability p. Large numbers are approximated.
 func binomial(random *rand.Rand, n int, p float64) float64 {
 	if mean := float64(n) * p; n > 100 && mean > 10 && float64(n)-mean > 10 {
 		return min(max(math.Round(mean+math.Sqrt(mean*(1-p))*random.NormFloat64()), 0), float64(n))

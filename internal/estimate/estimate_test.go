@@ -87,7 +87,8 @@ func simulated() map[string]*installation {
 	}
 }
 
-// TestQuality_OneStratum knows the limits of simple cases: those of Clopper and Pearson, between the two that mid-P joins.
+// TestQuality_OneStratum checks known limits of simple cases: the result lies between the two limits of Clopper and
+// Pearson that mid-P combines.
 func TestQuality_OneStratum(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -120,8 +121,8 @@ func TestQuality_OneStratum(t *testing.T) {
 	}
 }
 
-// TestQuality_IntervalsHoldTheTruth draws many installations and expects intervals of 90 % to hold the true values in about
-// nine of ten of them, or more, for they are wide where answers are few.
+// TestQuality_IntervalsHoldTheTruth draws many installations and expects intervals of 90 % to contain the true values
+// in about nine of ten or more, because intervals are wide if there are few answers.
 func TestQuality_IntervalsHoldTheTruth(t *testing.T) {
 	t.Parallel()
 	runs := longtest.Sample(8, 8, 60, 1000)

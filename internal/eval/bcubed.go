@@ -2,9 +2,9 @@
 
 package eval
 
-// BCubed holds the B-cubed figures of clusters: for each row, the share of its cluster that belongs with it, and the
-// share of what belongs with it that is in its cluster, averaged over all rows. A large entity weighs as much as it has
-// rows, not pairs.
+// BCubed holds the B-cubed figures of clusters: for each row, the share of its cluster that belongs to the same thing,
+// and the share of the rows of that thing that are in its cluster, averaged over all rows. A large entity weighs as
+// much as it has rows, not pairs.
 type BCubed struct {
 	Precision Figure `json:"precision"`
 	Recall    Figure `json:"recall"`

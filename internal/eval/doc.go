@@ -12,9 +12,9 @@
 //
 // There are three main protocols: [Pairs] decides given pairs; [Tables] finds pairs across two tables by shared
 // blocking keys; [Clusters] resolves one table as a resolver would, and counts pairs inside clusters. [All] runs every
-// set of the data folder with frozen columns and compares it with a [Baseline].
-// A [Configuration] says where the weights come from: the kind, the set without its labels, or answers about some pairs.
-// It may add the questions of locus judge, asked of a judge that errs.
+// set of the data folder with frozen columns and compares it with a [Baseline]. A [Configuration] selects the source of
+// the weights: the kind, the set without its labels, or answers about some pairs. It may add the questions of locus
+// judge, asked of a judge that errs.
 //
 // Safeguards against wrong figures:
 //   - Forbidden columns cannot be mapped. Rows are named by the hash of their

@@ -13,8 +13,8 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// TestJudge asks about shops of one name in two streets, where the weights are unsure, and finds in the entities what was
-// answered, right or wrong, whatever the order of the rows.
+// TestJudge asks about shops of one name in two streets, where the weights are unsure, and finds the answers, right or
+// wrong, in the entities, whatever the order of the rows.
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	const shops = 100
@@ -68,8 +68,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestJudge_Questions asks about the best possible match of two entities and the weakest pair within one, and not about what
-// is decided.
+// TestJudge_Questions asks about the best possible match of two entities and the weakest pair within one, and not about
+// decided pairs.
 func TestJudge_Questions(t *testing.T) {
 	t.Parallel()
 	s := newSet(match.Place(), nil, slices.Repeat([]string{"set"}, 6), make([]match.Attributes, 6), nil)
@@ -97,7 +97,8 @@ func TestJudge_Questions(t *testing.T) {
 	}
 }
 
-// TestJudged_Weigh adds what an answer says to the weight of its pair, and leaves pairs without an answer.
+// TestJudged_Weigh adds the evidence of an answer to the weight of its pair, and leaves pairs without an answer
+// unchanged.
 func TestJudged_Weigh(t *testing.T) {
 	t.Parallel()
 	j := &Judged{answers: map[[2]int]bool{{0, 1}: true, {2, 3}: false}}

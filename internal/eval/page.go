@@ -68,7 +68,7 @@ func (s standard) text() string {
 	return fmt.Sprintf("%.2f", s.goal)
 }
 
-// reached says whether a value reaches the goal, "" without a goal.
+// reached describes whether a value reaches the goal, "" without a goal.
 func (s standard) reached(value float64) string {
 	switch {
 	case s.goal == 0:
@@ -186,8 +186,8 @@ func (r *Results) judged() string {
 		"| set | questions, of the records | F1 before | F1 with the judge (95 % interval) | precision | recall | precision at 80 % found | goal of F1 |\n|---|---|---|---|---|---|---|---|\n" + lines
 }
 
-// best returns the figure of the built-in weights, of those learned without labels, or with a judge: the first that reaches
-// the goal, or that of the built-in weights.
+// best returns a figure: of the built-in weights, of weights learned without labels, or with a judge. It is the first
+// that reaches the goal, or else the figure of the built-in weights.
 func (r *Result) best(goal float64) (figure string, reached bool) {
 	figure = fmt.Sprintf("%.4f", r.F1.Value)
 	switch {

@@ -27,7 +27,7 @@ func kindOr(kind *match.Schema) *match.Schema {
 	return kind
 }
 
-// set holds loaded records and what the protocols need.
+// set holds loaded records and the data that the protocols need.
 type set struct {
 	matcher   *match.Matcher
 	records   []*match.Record

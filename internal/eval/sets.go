@@ -43,8 +43,8 @@ attributes:
 	return kind
 }
 
-// namedSet is a labelled set: how it is measured, and a note on what its authors saw of it while making the match table
-// and the rules. Nothing is trained on any set.
+// namedSet is a labelled set: how it is measured, and a note on how much of it the authors saw while making the match
+// table and the rules. Nothing is trained on any set.
 type namedSet struct {
 	name string
 	run  func(ctx context.Context, dir, name string, by Configuration) (*Report, error)

@@ -98,7 +98,7 @@ func MeasureSurvivorship(path string) (*Survivorship, error) {
 	return s, nil
 }
 
-// testify returns what a record says, in the form that a resolver passes to the merged view.
+// testify returns the testimony of a record, in the form that a resolver passes to the merged view.
 func testify(m *match.Matcher, r *match.Record, member int, updated any) entity.Testimony {
 	t := entity.Testimony{Member: member, Source: r.Source(), Values: map[string][]entity.Spelling{}}
 	if text, ok := updated.(string); ok && len(text) >= len(time.DateOnly) {

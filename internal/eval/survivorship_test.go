@@ -44,7 +44,8 @@ func TestMeasureSurvivorship(t *testing.T) {
 	}
 }
 
-// TestMeasureSurvivorship_BeatsTheCommonestAnswer holds what was reached: four of the five goals.
+// TestMeasureSurvivorship_BeatsTheCommonestAnswer checks that the goals reached so far, four of five, are still
+// reached.
 func TestMeasureSurvivorship_BeatsTheCommonestAnswer(t *testing.T) {
 	t.Parallel()
 	s, err := eval.MeasureSurvivorship(filepath.Join(dataSets(t), "overture_survivorship", "gold_100.jsonl"))

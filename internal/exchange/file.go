@@ -11,8 +11,8 @@ import (
 )
 
 // File is a file that is written under a temporary name beside its own, and gets its name when it is complete. A file
-// that had the name before is replaced by Commit, not earlier. What is no regular file, such as a pipe, is written as it is.
-// Commit and Discard of a nil File do nothing.
+// that had the name before is replaced by Commit and not earlier. If the name is not a regular file, such as a pipe, it
+// is written to directly. Commit and Discard of a nil File do nothing.
 type File struct {
 	*os.File
 	// Private lets only the owner read a new file.

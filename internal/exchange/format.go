@@ -23,8 +23,8 @@ const (
 // others are extensions of formats that programs which read a table would take it for, in vain.
 var others = strings.Fields(".tsv .tab .psv .json .xlsx .xlsm .xls .ods .docx .pdf .gz .zst .zip .bz2 .xz .arrow .feather .avro .orc .db .sqlite")
 
-// ParseFormat returns the format of a name, or if that is "" the one that the extension of a file names. Without either
-// it is fallback. The error says that there is no such format.
+// ParseFormat returns the format with a name. If name is "", it returns the format for the extension of file, and
+// without extension fallback. The error means that there is no such format.
 func ParseFormat(name, file string, fallback Format) (Format, error) {
 	if name == "" {
 		switch ext := strings.ToLower(filepath.Ext(file)); ext {

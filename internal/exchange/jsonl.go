@@ -111,7 +111,7 @@ type Decoder struct {
 	row Row
 }
 
-// NewDecoder returns a decoder of the rows of a table. Fields that are none of its columns are left out.
+// NewDecoder returns a decoder of the rows of a table. Fields that are not columns are left out.
 func NewDecoder(columns []Column) *Decoder {
 	d := &Decoder{at: map[string]int{}, row: make(Row, len(columns))}
 	for i, c := range columns {

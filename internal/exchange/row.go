@@ -31,7 +31,8 @@ type Column struct {
 // Row is a row of a table: the values of each column, nil for none. Its owner may reuse it after Write.
 type Row [][]string
 
-// Writer writes a table. Close ends it and does not close what it writes to. After an error, the output is incomplete.
+// Writer writes a table. Close ends the table and leaves the underlying writer open. After an error, the output is
+// incomplete.
 type Writer interface {
 	Write(row Row) error
 	Close() error
@@ -101,7 +102,7 @@ func JoinList(values []string) string {
 }
 
 // SplitList is the reverse of JoinList. A backslash before any other character, and a bar without a blank on both
-// sides, stand for themselves, so that text which JoinList did not write loses nothing.
+// sides, stand for themselves, so that text that JoinList did not write is unchanged.
 func SplitList(text string) []string {
 	if text == "" {
 		return nil

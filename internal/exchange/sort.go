@@ -15,8 +15,8 @@ import (
 	"slices"
 )
 
-// Sorter puts lines in the order of their keys, in bounded memory: what does not fit is written to temporary files as
-// sorted runs, which are merged at the end. Lines of equal keys keep the order in which they were added.
+// Sorter sorts lines by their keys, in bounded memory: lines that do not fit are written to temporary files as sorted
+// runs, which are merged at the end. Lines of equal keys keep the order in which they were added.
 type Sorter struct {
 	// Dir is the directory of the temporary files. Defaults to that of the system.
 	Dir string

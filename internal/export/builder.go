@@ -17,7 +17,7 @@ type builder struct {
 	db      *locus.DB
 	query   Query
 	columns []exchange.Column
-	usual   int // how many columns a table has that names none
+	usual   int // how many columns a table has unless some are named
 
 	at     map[string]int    // positions of the chosen columns that are not attributes
 	of     map[string]int    // positions of the chosen attributes
@@ -33,15 +33,15 @@ func (b *builder) fixed(names ...string) {
 	}
 }
 
-// op adds the column op of a table since a watermark, and another one that such a table has.
+// op adds the column op of a table since a watermark, and another column that such a table has.
 func (b *builder) op(other string) {
 	if b.query.Since != nil {
 		b.fixed(columnOp, other)
 	}
 }
 
-// attributes adds the attributes of kinds, each once. One that has many values in any kind is a list. One with the name
-// of another column is called attributes.NAME.
+// attributes adds the attributes of kinds, each once. An attribute that has many values in any kind becomes a list. One
+// with the name of another column is called attributes.NAME.
 func (b *builder) attributes(kinds []*match.Schema) {
 	own := len(b.columns)
 	taken := []string{columnEntity, columnPUID, columnVersion}

@@ -14,8 +14,8 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// decisions returns the decisions that count, in the form that an import takes. Those about a deleted record are left
-// out: nothing but a puid is left of it.
+// decisions returns the decisions in force, in the form that an import takes. Decisions about a deleted record are left
+// out, because only its puid remains.
 func (b *builder) decisions(ctx context.Context) iter.Seq2[exchange.Row, error] {
 	return func(yield func(exchange.Row, error) bool) {
 		for after, more := "", true; more; {

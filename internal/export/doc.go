@@ -4,8 +4,8 @@
 // between them, and people's decisions; all of them, or what has changed since a watermark.
 //
 //	Open ─► Table{Columns, Watermark, Rows}
-//	          Watermark is read before the first row: Open with Since at it returns what the table does not have yet
+//	          Watermark is read before the first row: Open with Since at this watermark returns the rows that the table lacks
 //	          Rows reads cell by cell, page by page, and ends with an error if a cell cannot be read
 //
-// Records come out in the form in which they go in: what is exported can be ingested elsewhere.
+// Records are exported in the form in which they are imported, so an export can be ingested elsewhere.
 package export

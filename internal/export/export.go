@@ -46,7 +46,7 @@ const (
 const (
 	OpUpsert   = "upsert"   // the row is new or has changed
 	OpRedirect = "redirect" // the entity was merged into that of the column into
-	OpDelete   = "delete"   // it was deleted; only entity is set, or of a record puid: nothing else is left of it
+	OpDelete   = "delete"   // the row was deleted; only entity is set, or puid for a record
 )
 
 // UsualColumns in a list of columns means the usual columns, without those that the list names.
@@ -63,8 +63,9 @@ type Query struct {
 	// Since selects what has changed after a watermark, with the column op; nil selects everything. Not for decisions.
 	// A cell that the watermark does not name is read from the beginning of its log.
 	Since changelog.Watermark
-	// Kinds are those that the reader may see, nil for all: there are no others. Since is then refused, because the kind of what was
-	// deleted is not known. Hide are attributes whose values the reader may not see: there is no column for them.
+	// Kinds are the kinds that the reader may see, nil for all; others are not listed. With Kinds, Since is refused,
+	// because the kind of deleted rows is unknown. Hide are attributes whose values the reader may not see: they have
+	// no column.
 	Kinds, Hide []string
 }
 

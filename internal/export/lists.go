@@ -2,7 +2,7 @@
 
 package export
 
-// MarkLists reads all rows once and makes lists of the columns that have several values in one of them: a source may
+// MarkLists reads all rows once and turns every column that has several values in some row into a list: a source may
 // send alternatives for an attribute with one value, which only such a column of CSV can hold. Writing CSV fails at a
 // row with several values in any other column.
 func (t *Table) MarkLists() error {

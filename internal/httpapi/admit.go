@@ -28,7 +28,7 @@ const (
 // adminRunning limits concurrent requests of class admin: one growth, for example, and the requests that inspect it.
 const adminRunning = 8
 
-// hitsPerWrite is how many batches of hits may run at once for each write.
+// hitsPerWrite is how many batches of hits may run concurrently for each write.
 const hitsPerWrite = 4
 
 func (c class) String() string {

@@ -80,7 +80,7 @@ func TestLane_WaitsForAWhile(t *testing.T) {
 	})
 }
 
-// empty checks that no place is taken and no request waits.
+// empty checks that no place is taken and no request is waiting.
 func (l *lane) empty(t *testing.T) {
 	t.Helper()
 	l.mu.Lock()

@@ -14,9 +14,9 @@ import (
 	"github.com/locus-db/locus/internal/access"
 )
 
-// Agents serves a request of the Model Context Protocol whose caller is the agent of a name, "" for none, and may use the
-// tools that allow names besides those that read. body is that of r, which was read. It returns an error only before it has
-// written to w.
+// Agents serves a request of the Model Context Protocol. Its caller is the agent with a name, "" for none, and may use
+// the tools named by allow in addition to tools that only read. body is the body of r, which has been read. It returns
+// an error only before it has written to w.
 type Agents func(w http.ResponseWriter, r *http.Request, body []byte, call Call, agent string, allow []string) error
 
 // Call sends a request to the API and decodes the response into out. A refusal is a *Problem.

@@ -21,8 +21,9 @@ import (
 	"github.com/locus-db/locus/tokens"
 )
 
-// TestP10_Alike compares the refusals of all kinds of credentials that are not valid, for a record that exists and for one that
-// does not: the bodies and headers are equal but for the request id, and the medians of the times are close.
+// TestP10_Alike compares the refusals of all kinds of credentials that are not valid, for a record that exists and for
+// one that does not: the bodies and headers are equal except for the request id, and the medians of the times are
+// close.
 func TestP10_Alike(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)

@@ -33,7 +33,7 @@ const (
 	maxHeads = 50_000
 	// auditScan limits the entries that one request reads in search of those that it lists.
 	auditScan = 20_000
-	// auditPage is how many of them it reads at once.
+	// auditPage is how many of them it reads at a time.
 	auditPage = 1000
 )
 

@@ -202,7 +202,8 @@ func TestP14_TheAuditLogKeepsNothingOfARecord(t *testing.T) {
 		t.Errorf("the log has %d entries", len(f.bodies()))
 	}
 
-	// With the rest of the records erased and the files vacuumed, no file has a marker: not that of the log, and not the copy for a collector.
+	// After the rest of the records is erased and the files are vacuumed, no file contains a marker, neither the log
+	// nor the copy for a collector.
 	if a := f.do(http.MethodDelete, "/v1/records/crm/marker-key-2?erase=true", ""); a.Code != http.StatusOK {
 		t.Fatalf("%d %s", a.Code, a.Body)
 	}

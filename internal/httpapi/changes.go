@@ -18,7 +18,7 @@ type ChangeList struct {
 	Next    changelog.Watermark `json:"next" doc:"Pass it as after to get the next page; always present, because more changes may follow"`
 }
 
-// portion is how many changes are read at once for a page, which is limited in bytes.
+// portion is how many changes are read at a time for a page, which is limited in bytes.
 const portion = 250
 
 func (s *Server) changes(c *call) (any, error) {

@@ -19,9 +19,9 @@ import (
 	"github.com/locus-db/locus/tokens"
 )
 
-// BenchmarkClosed reads a record over loopback from an installation without tokens, from one with, and from one without tokens whose
-// server checks no access at all, in turn, and reports how many times longer each takes than the simpler one: by the clock, and by the time of
-// processors of blocks of requests, which a busy machine does not change.
+// BenchmarkClosed reads a record over loopback from an installation without tokens, from one with, and from one without
+// tokens whose server checks no access at all, in turn, and reports how many times longer each takes than the simpler
+// one: in clock time, and in processor time of blocks of requests, which a busy machine does not change.
 func BenchmarkClosed(b *testing.B) {
 	var get [3]func() time.Duration
 	for i := range get {

@@ -87,8 +87,8 @@ func drawing(shown *console.Chart, size console.Size) *chart.Chart {
 	return c
 }
 
-// charted reads the requested chart. Unreadable parts are left out, with the reason. The error is counter.ErrNotFound if
-// there is no such metric.
+// charted reads the requested chart. Lines that cannot be read are left out, with the reason. The error is
+// counter.ErrNotFound if there is no such metric.
 func (p *site) charted(c *call) (*console.Chart, error) {
 	shown := &console.Chart{Time: time.Now(), Name: counter.Metric(c.query["name"]), With: counter.Metric(c.query["with"]), Before: c.query["before"] != ""}
 	shown.Range, shown.Problems = rangeFrom(c.query, shown.Time)

@@ -83,7 +83,7 @@ func (p *site) defineForm(c *call, body *bytes.Buffer) error {
 	return p.shown(c.r).Define(body, *shown)
 }
 
-// define does what the button of the form says, and returns the page that shows the effect, "" for this one.
+// define performs the action of the form's button, and returns the page that shows the effect, "" for this one.
 func (p *site) define(c *call, shown *console.Define) (to string, err error) {
 	rollupsOf := p.svc.Rollups()
 	switch c.query["do"] {

@@ -62,7 +62,8 @@ func TestConsole_DefinesRollups(t *testing.T) {
 	send("do", "rebuild", "rollup", "shops").page(404)
 }
 
-// TestP10_DefineOnlyWhatIsSeen: readers see no button, and those who do not see all read no definition over what is hidden.
+// TestP10_DefineOnlyWhatIsSeen checks that readers see no button, and that people who do not see everything read no
+// definition over hidden data.
 func TestP10_DefineOnlyWhatIsSeen(t *testing.T) {
 	t.Parallel()
 	f := setupSecretive(t)

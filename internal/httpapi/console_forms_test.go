@@ -67,7 +67,7 @@ func TestForms_AreTakenFromPagesOfThisServerOnly(t *testing.T) {
 	}
 	for path, fields := range routes {
 		for _, from := range [][]string{
-			nil, // programs send no such header, and neither do old browsers
+			nil, // programs do not send this header, and neither do old browsers
 			{"Sec-Fetch-Site", "cross-site"},
 			{"Sec-Fetch-Site", "same-site"},
 			{"Sec-Fetch-Site", "none"},

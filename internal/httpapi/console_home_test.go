@@ -13,7 +13,7 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// The first page says which sources brought what, and which entity to look at first.
+// The first page shows which sources delivered how much, and which entity to look at first.
 func TestConsole_HomeShowsWhatLooksWrong(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
@@ -31,7 +31,7 @@ func TestConsole_HomeShowsWhatLooksWrong(t *testing.T) {
 	f.says(shared[:strings.Index(shared, "</tbody>")], "<td>3</td>", "Alpha Motors", "Quince Bakery", "Violet Dental")
 }
 
-// A page costs the same however many entities there are: beyond the sample it reads nothing, and says how large that is.
+// A page costs the same however many entities there are: it reads only the sample, and shows the size of the sample.
 func TestConsole_HomeReadsASample(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)

@@ -53,7 +53,7 @@ func itemOf(ctx context.Context, row *bulk.Row) (it item) {
 	return it
 }
 
-// imported is the answer to a part: what became of its rows, and those that were refused.
+// imported is the response for a part: the outcomes of its rows, and the refused rows.
 type imported struct {
 	Rows    int               `json:"rows"`
 	Became  map[string]int    `json:"became"`
@@ -67,7 +67,7 @@ type importedRefusal struct {
 	Row    json.RawMessage `json:"row,omitempty"`
 }
 
-// importPart puts the records of a part, at most as many as a batch has.
+// importPart puts the records of a part, at most one batch.
 func (p *site) importPart(c *call) error {
 	plan, err := p.planOf(c, p.svc.Kinds().Schemas())
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // TestPages_WaitWithTheReads fills the lane of reads: a page is refused like a read, and served once a place is free.
-// Its own place is released when it is answered.
+// It releases its own place when it is done.
 func TestPages_WaitWithTheReads(t *testing.T) {
 	t.Parallel()
 	s := bare(t, &strings.Builder{})

@@ -128,7 +128,7 @@ func (p *site) draft(c *call) (console.Draft, error) {
 	return console.Draft{Kind: schema.Kind, Version: schema.Version, YAML: string(schema.YAML()), MayTry: err == nil}, nil
 }
 
-// judgeDraft shows what a draft would change, or switches to it.
+// judgeDraft shows the effect of a draft, or migrates to it.
 func (p *site) judgeDraft(c *call, body *bytes.Buffer) error {
 	shown, err := p.draft(c)
 	if err != nil {

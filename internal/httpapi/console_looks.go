@@ -96,8 +96,8 @@ func (l *looks) drop(prefix string) {
 	}
 }
 
-// amend replaces the answers in the cache whose keys begin like this. One that is still being made may not have seen
-// what it would be amended for: it is dropped, and reaches only those who wait for it.
+// amend changes the cached answers whose keys have the prefix. An answer that is still being computed may have been
+// read before the change: it goes to the requests that wait for it and is not cached.
 func amend[T any](l *looks, prefix string, change func(key string, value T) T) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// lapse lets the time of a bubble go on.
+// lapse lets time pass in a synctest bubble.
 func lapse(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // no request waits
 
 // However many viewers there are, a query runs at most once a second, and a slow one less often.

@@ -85,7 +85,8 @@ func (p *site) own(ctx context.Context) (*counter.Series, error) {
 	return p.svc.Counters().Recorder().Series(ctx, counter.Query{Prefix: &prefix, From: from, To: to, Step: step})
 }
 
-// noMetric says that there is no metric of that name, or none yet: the pages link to those that Locus keeps about itself.
+// noMetric reports that there is no metric of that name, or not yet: the pages link to metrics that Locus keeps about
+// itself.
 func (p *site) noMetric(c *call, name string) error {
 	if strings.HasPrefix(name, locus.OwnMetrics) {
 		return p.notice(c.w, c.r, http.StatusOK, console.Notice{

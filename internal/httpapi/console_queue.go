@@ -37,7 +37,7 @@ func (p *site) ownQueue(c *call, order decisions.Order, late time.Duration) (*de
 		queue, err := p.queue(c, kinds, late)
 		return narrowed(p.Server, c, queue, err)
 	}
-	// What a question teaches depends on all others, so the other orders are read again after each decision.
+	// How much a question teaches depends on all others, so the other orders are read again after each decision.
 	key := reviewLook + string(order) + " " + strings.Join(kinds, " ")
 	if order == decisions.Second { // each is asked what others answered
 		key += "\n" + c.author()

@@ -99,8 +99,8 @@ func (p *site) pair(c *call, a, b string) (*console.Pair, error) {
 	return shown, nil
 }
 
-// said returns the decision that was just made, named in the query; nil if there is none. It is read from the store, so
-// the page only confirms decisions that were made.
+// said returns the decision that the query names as just made; nil if there is none. It is read from the store, so the
+// page only confirms decisions that were made.
 func (p *site) said(c *call) (*decisions.Decided, error) {
 	if c.query["said"] == "" {
 		return nil, nil

@@ -16,8 +16,8 @@ import (
 	"github.com/locus-db/locus/records"
 )
 
-// ringPage shows the cells and, if an address was typed, its route. What keeps the route from being complete, such as
-// an unreachable cell, is shown on the page: the map alone determines where an address belongs.
+// ringPage shows the cells and, if an address was typed, its route. The page shows why a route is incomplete, for
+// example because a cell is unreachable: the map alone determines where an address belongs.
 func (p *site) ringPage(c *call, body *bytes.Buffer) error {
 	snapshot, err := p.snapshot(c)
 	if err != nil {

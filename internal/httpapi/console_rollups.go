@@ -69,7 +69,8 @@ func (p *site) rollupFile(c *call, _ *bytes.Buffer) error {
 	return nil
 }
 
-// rollup reads what the query of a page asks of a rollup. The error is rollup.ErrNotFound if there is none.
+// rollup reads the part of a rollup that a page's query requests. The error is rollup.ErrNotFound if there is no such
+// rollup.
 func (p *site) rollup(c *call) (*console.Rollup, error) {
 	name := c.r.PathValue("name")
 	if err := p.seenRollup(c, name); err != nil {
@@ -170,7 +171,7 @@ func (p *site) excuse(c *call, err error) string {
 	return f.Detail
 }
 
-// noRollup says that there is no such rollup.
+// noRollup reports that there is no such rollup.
 func (p *site) noRollup(c *call, name string) error {
 	return p.notice(c.w, c.r, http.StatusNotFound, console.Notice{
 		Title: "No such rollup", Text: "No rollup has this name, or it was dropped.", Asked: cut(name, 200), Command: []string{"locus", "rollup", "list"},

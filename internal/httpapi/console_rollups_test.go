@@ -29,7 +29,7 @@ func (f *fixture) countedPlaces(categories ...string) {
 			f.Fatal(err)
 		}
 	}
-	latest() // from now on changes say what they are counted by
+	latest() // from now on changes have the attributes to count by
 	var puts []records.Input
 	for i, category := range categories {
 		p := records.Input{Attributes: map[string][]string{"name": {"Place " + category}, "category": {category}, "city": {"Springfield"}}}

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// maxStreams is how many pages can be updated at once.
+	// maxStreams is how many open pages can be updated at a time.
 	maxStreams = 64
 	// streamBeat is the interval of events. A page treats five intervals without an event as a lost connection.
 	streamBeat = time.Second

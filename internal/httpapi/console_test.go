@@ -160,7 +160,7 @@ func TestConsole_Search(t *testing.T) {
 	}
 }
 
-// The list without conditions is in the order that its form shows, which is that of its command.
+// The list without conditions is in the order that its form shows, which is also the order of its command.
 func TestConsole_EverythingIsInOrder(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)

@@ -12,7 +12,8 @@ import (
 	"github.com/locus-db/locus/internal/access"
 )
 
-// FuzzCredential reads Authorization headers: what comes out stands in the header, and /v1 takes nothing that a browser adds.
+// FuzzCredential reads Authorization headers: every result occurs in the header, and /v1 accepts nothing that a browser
+// adds by itself.
 func FuzzCredential(f *testing.F) {
 	token, _ := access.NewToken()
 	for _, header := range []string{

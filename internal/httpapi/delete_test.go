@@ -11,7 +11,7 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// Each record of a batch is judged by itself: a wrong one, a missing one and one of another version stay out of the way of
+// Each record of a batch is checked separately: an invalid one, a missing one and one of another version do not affect
 // the others.
 func TestDeleteRecords_AnswersPerRecord(t *testing.T) {
 	t.Parallel()
@@ -64,8 +64,8 @@ func TestDeleteRecords_AnswersPerRecord(t *testing.T) {
 	f.do(http.MethodPost, "/v1/records/delete", `{"records":[`+strings.Repeat(`{},`, 1000)+`{}]}`).refused(413, httpapi.CodeTooLarge)
 }
 
-// Records of one entity are deleted on condition of their versions, and one of them was written since: it stays, and the ids
-// of the others lead to its entity.
+// Records of one entity are deleted on condition of their versions, and one of them was written since: it is kept, and
+// the ids of the others redirect to its entity.
 func TestDeleteRecords_IDsLeadToWhatAVersionKeeps(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)

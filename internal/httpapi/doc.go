@@ -23,11 +23,11 @@
 //	  ▼
 //	locus.DB ──► answer, or problem+json            errors.go: one table from errors to codes
 //
-// The outcome of a refusal says whether the request may have been applied all the same. Accepted values are returned
+// The outcome of a refusal states whether the request may have been applied nevertheless. Accepted values are returned
 // byte for byte.
 //
 // The route table holds the only description of a route: its path, parameters, body, answer and handler. The router,
 // the check for unknown parameters, and the OpenAPI document (built with huma's model) all use it, so they cannot
 // diverge. Bodies are decoded by hand from strictjson values: a batch of 1,000 records stays below this layer's budget
-// of 10 us per record, and no reflection decides what an unknown name means.
+// of 10 us per record, and reflection does not decide the meaning of an unknown name.
 package httpapi

@@ -12,7 +12,7 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// A dump that a server sends can be restored, and its headers say what is in it.
+// A dump sent by a server can be restored, and its headers describe its content.
 func TestDump_StreamsAFile(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)

@@ -58,7 +58,8 @@ type ViewValue struct {
 // EntityList is a page of entities. Cursor is that of the next page, "" at the end.
 type EntityList struct {
 	Entities []Entity `json:"entities"`
-	// Corrections are those of all entities of the page, each once. Entities with corrections stand after those without.
+	// Corrections are the corrections of all entities of the page, each once. Entities with corrections are listed
+	// after those without.
 	Corrections []entities.Correction `json:"corrections,omitempty" doc:"Words of the search that were taken for others, each pair once; exact hits come first"`
 	Cursor      string                `json:"cursor,omitempty" doc:"Cursor of the next page; missing on the last page only"`
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/locus-db/locus/records"
 )
 
-// words tell names apart, for the matcher too.
+// words distinguish names, for the matcher too.
 var words = strings.Fields("Bakery Laundry Museum Dentist Florist Tavern Stadium Pharmacy Bookshop Airport Aquarium Winery")
 
 func query(text string) string { return url.QueryEscape(text) }

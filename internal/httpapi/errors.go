@@ -61,7 +61,7 @@ const (
 	CodeNoRoom          Code = "no_room"
 )
 
-// Outcome says whether a failed request may have been applied.
+// Outcome states whether a failed request may have been applied.
 type Outcome string
 
 // Outcomes of a failure.
@@ -194,7 +194,7 @@ var table = []struct {
 	{CodeUnavailable, []error{context.DeadlineExceeded, context.Canceled}},
 }
 
-// Outcome says whether a request that failed with the code may have been applied.
+// Outcome returns whether a request that failed with the code may have been applied.
 func (c Code) Outcome() Outcome { return codes[c].outcome }
 
 // CodeOf returns the code of any error, CodeInternal if it has no other.

@@ -66,7 +66,7 @@ func (s *Server) whyNot(c *call) (any, error) {
 	return s.svc.Explain().WhyNot(c, c.query["a"], c.query["b"])
 }
 
-// route returns where an address leads. What the principal may not see is not found there.
+// route returns the route of an address. Data that the principal may not see counts as not found.
 func (s *Server) route(c *call) (any, error) {
 	found, err := s.svc.Explain().Route(c, c.query["address"])
 	if err == nil && found.Found && s.seen(c, c.query["address"]) != nil {

@@ -20,8 +20,8 @@ const (
 	ColumnsHeader   = "Locus-Columns"
 )
 
-// export streams a table. An error before the first bytes is answered like that of any request. A later one closes the
-// connection in the middle of the answer, so that a client cannot take what it has for the whole.
+// export streams a table. An error before the first bytes is answered like that of any request. A later error closes
+// the connection in the middle of the answer, so that a client cannot mistake a part for the whole.
 func (s *Server) export(c *call) error {
 	who := &access.From(c).Restriction
 	q := export.Query{Kind: c.query["kind"], Source: c.query["source"], Kinds: who.Kinds, Hide: who.Hide}

@@ -267,7 +267,7 @@ func TestFeed_EscapesNothingForPages(t *testing.T) {
 	}
 }
 
-// A feed resumed at the id of any event misses no change and repeats none.
+// A feed can be resumed at the id of any event without missing or repeating a change.
 func TestFeed_AnyIDIsAPlaceToGoOnFrom(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -164,7 +164,7 @@ func TestP13_DrainEndsFeeds(t *testing.T) {
 	}
 }
 
-// Feeds do not block reads and writes, even if only one of these may run at once.
+// Feeds do not block reads and writes, even if only one read or write may run at a time.
 func TestFeed_ManyHarmNobody(t *testing.T) {
 	t.Parallel()
 	r := serve(t, httpapi.Options{Linger: -1, Running: 1})

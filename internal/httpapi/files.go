@@ -17,8 +17,8 @@ import (
 )
 
 // sparing is a listener that keeps a file descriptor in reserve. If the process has no more descriptors, the reserve is
-// used to accept a connection, answer with the reason, and close it. So clients do not wait for nothing, and open
-// connections go on.
+// used to accept a connection, answer with the reason, and close it. So clients do not wait in vain, and open
+// connections continue.
 type sparing struct {
 	net.Listener
 	logger *slog.Logger

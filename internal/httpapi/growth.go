@@ -170,8 +170,8 @@ func number(body map[string]strictjson.Value, name string, limit int) (int, erro
 	return n, nil
 }
 
-// place reads a database URL. Invalid URLs, and what must not be stored in a map that is copied to every cell, are
-// rejected here without connecting.
+// place reads a database URL. It rejects invalid URLs, and URLs with parts that must not be stored in a map that is
+// copied to every cell, without connecting.
 func (s *Server) place(ctx context.Context, v strictjson.Value, pointer string) (string, error) {
 	if v.Kind() != strictjson.String {
 		return "", wrongKind(pointer, v, "a url")

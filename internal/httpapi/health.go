@@ -81,7 +81,7 @@ func (r *recent[T]) get(ctx context.Context, age time.Duration, ask func(context
 }
 
 // patience limits how long the stores may take for a health check or a scrape: long enough to give up on a few
-// unreachable cells and to hear from the others.
+// unreachable cells and still get replies from the others.
 const patience = 5 * time.Second
 
 // recentStatus returns the state of the stores, at most a second old.

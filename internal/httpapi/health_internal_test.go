@@ -11,7 +11,7 @@ import (
 	"github.com/locus-db/locus/cells"
 )
 
-// A shared installation is ready without one of its cells, and says which.
+// A shared installation is ready without one of its cells, and reports which one.
 func TestHealthOf(t *testing.T) {
 	t.Parallel()
 	status := &cells.Status{

@@ -160,7 +160,7 @@ func TestHits_Once(t *testing.T) {
 	f.do(http.MethodPost, "/v1/hits", `{"hits":[{"metric":"a"}]}`, "Idempotency-Key", "z").refused(422, httpapi.CodeInvalid)
 }
 
-// Responses with status 5xx are counted, except those of health checks, and what became of records.
+// Responses with status 5xx are counted, except those of health checks, and so are the outcomes of records.
 func TestOwn_AreCounted(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

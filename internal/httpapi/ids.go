@@ -35,7 +35,7 @@ type Tail struct {
 	Watermark changelog.Watermark `json:"watermark" doc:"Watermark at or after everything acknowledged before the request"`
 }
 
-// idStride is how many states are read at once for a page, which is limited in bytes.
+// idStride is how many states are read at a time for a page, which is limited in bytes.
 const idStride = 64
 
 func (s *Server) logEnds(c *call) (any, error) {

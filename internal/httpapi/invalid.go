@@ -68,8 +68,8 @@ func invalidFault(invalid *locus.InvalidError, pointer string) *Fault {
 	for i, p := range invalid.Problems {
 		all[i] = locus.Problem{Code: printable(p.Code), Detail: printable(p.Detail), Pointer: printable(pointer + p.Pointer), Line: p.Line}
 	}
-	// Codes of problems are finer than those of answers, and some equal names differ in meaning: "too_deep" is about a
-	// path of categories there, and about a document here.
+	// Problems have more codes than answers, and some equal names differ in meaning: "too_deep" in a problem is about a
+	// path of categories, and in an answer about a document.
 	code := CodeInvalid
 	switch c := Code(all[0].Code); c {
 	case CodeInvalidUTF8, CodeInFuture, CodeTooLarge:

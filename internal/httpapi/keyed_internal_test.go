@@ -54,7 +54,8 @@ func TestP10_KeysAreHashedInTheLog(t *testing.T) {
 	}
 }
 
-// TestP10_HashesOfKeysAreSecret checks that a hash in a log neither is one that anyone can compute nor differs from line to line.
+// TestP10_HashesOfKeysAreSecret checks that a hash in a log cannot be computed by others, and is the same on every
+// line.
 func TestP10_HashesOfKeysAreSecret(t *testing.T) {
 	t.Parallel()
 	ref := entity.Ref{Source: "crm", Key: "0151 1234567"}

@@ -12,8 +12,9 @@ import (
 // lane limits the concurrent work of a class, in places, and the number of waiting requests and their waiting time.
 // Overload is detected here, before any work is done, and never later.
 //
-// Clients share a lane fairly: a free place goes to the client with the fewest, no client has more than three quarters of
-// the places or of the queue, and if too many requests wait, one of the client with the most waiting requests is refused.
+// Clients share a lane fairly: a free place goes to the client with the fewest places, no client has more than three
+// quarters of the places or of the queue, and if too many requests wait, one of the client with the most waiting
+// requests is refused.
 type lane struct {
 	places  int
 	waiters int // maximum number of waiting requests

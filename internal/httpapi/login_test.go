@@ -255,7 +255,8 @@ func TestP10_GuessesAtTheProvider(t *testing.T) {
 	}
 }
 
-// Ending a login that there is none of does not end the time in which there is no token: nothing would be admitted any more.
+// Ending a login that does not exist does not end the period without tokens, because then nothing would be admitted any
+// more.
 func TestLogin_NoneToEnd(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)

@@ -22,7 +22,7 @@ func (f *fixture) match(body string) []httpapi.MatchResult {
 	return decode[httpapi.MatchResponse](f.do(http.MethodPost, "/v1/match", body)).Results
 }
 
-// A match names the entity of a stored record with its weight and values, says what a put would do, and stores
+// A match names the entity of a stored record with its weight and values, predicts the effect of a put, and stores
 // nothing.
 func TestMatch_NamesEntitiesAndPredictsThePut(t *testing.T) {
 	t.Parallel()

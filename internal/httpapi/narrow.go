@@ -26,8 +26,8 @@ type viewer struct {
 
 func (s *Server) viewer(who *access.Restriction) *viewer { return &viewer{who, s.svc.Kinds().Schema} }
 
-// narrow removes what the principal may not see from the answer of any route, or from a value that a page shows. One of a type that it
-// does not know is refused, so that a route cannot show what nothing has looked at.
+// narrow removes data that the principal may not see from the answer of any route, or from a value that a page shows.
+// It refuses a value of an unknown type, so that a route cannot show data that was not checked.
 func (s *Server) narrow(c *call, answer any) (any, error) {
 	who := &access.From(c).Restriction
 	if !who.Narrow() || c.route.needs.Open() {
@@ -58,8 +58,8 @@ func narrowed[T any](s *Server, c *call, value T, err error) (T, error) {
 	return left.(T), nil //nolint:forcetypeassert // what is left is of the same type
 }
 
-// left returns what the viewer may see of an answer. kind is that of the one thing that it is about, "" for a list, which has lost what
-// is of other kinds.
+// left returns the part of an answer that the viewer may see. kind is the kind of the one thing that the answer is
+// about, "" for a list, from which things of hidden kinds are removed.
 func (r *viewer) left(answer any) (left any, kind string, known bool) {
 	switch a := answer.(type) {
 	case Record:
@@ -186,7 +186,7 @@ func (r *viewer) leftOfAll(answer any) (left any, kind string, known bool) {
 	return nil, "", false
 }
 
-// shown is left for what pages show.
+// shown does the same as left for values that pages show.
 func (r *viewer) shown(value any) (left any, kind string, known bool) {
 	switch a := value.(type) {
 	case *explain.Explanation:

@@ -12,8 +12,8 @@ import (
 	"github.com/locus-db/locus/mirror"
 )
 
-// What followers of the whole installation get without hidden attributes. A change and a tombstone do not say which kind they are of, so
-// these routes refuse principals that see some kinds only.
+// Data for followers of the whole installation, without hidden attributes. Changes and tombstones do not name their
+// kind, so these routes refuse principals that see only some kinds.
 
 // shownChanges returns changes as the principal may see them.
 func (s *Server) shownChanges(c *call, list []changes.Change) []changes.Change {

@@ -72,7 +72,7 @@ func (r *viewer) storedView(v entity.View) entity.View {
 	return only(v, func(a entity.MergedAttribute) bool { return !r.Hides(a.Name) }, func(a entity.MergedAttribute) entity.MergedAttribute { return a })
 }
 
-// explanation keeps levels and weights: a reviewer must know that two numbers are equal, but not the numbers.
+// explanation keeps levels and weights: a reviewer must see that two numbers are equal, but not the numbers.
 func (r *viewer) explanation(kind string, e match.Explanation) match.Explanation {
 	if schema := r.schema(kind); schema != nil {
 		return schema.Hiding(e, r.Hides)

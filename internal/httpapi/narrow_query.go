@@ -14,8 +14,8 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// What a principal with a restriction may ask. A value that can be tried can be guessed, so there are no conditions about hidden ones, and
-// nothing can be done with what does not exist for the principal.
+// Queries that a principal with a restriction may make. A hidden value could be guessed by trying conditions, so there
+// are none about hidden values, and nothing can be done with things that do not exist for the principal.
 
 var errNoKind = fault(CodeInvalid, "?kind", "unknown kind, or one that the token may not see")
 
@@ -70,7 +70,8 @@ func (s *Server) seen(c *call, addresses ...string) error {
 	return nil
 }
 
-// unseen makes an erased thing one that never was, for principals that see some kinds: its kind is forgotten.
+// unseen replaces the error for an erased thing by that for a missing one, for principals that see only some kinds,
+// because the kind of an erased thing is unknown.
 func unseen(c *call, err error) error {
 	if who := access.From(c); who != nil && who.Restriction.Kinds != nil && errors.Is(err, entity.ErrErased) {
 		return entity.ErrNotFound
@@ -96,7 +97,8 @@ func (s *Server) maySuppose(c *call, q *explain.Scenario) error {
 	return s.seen(c, append(slices.Clone(q.Delete), q.Of)...)
 }
 
-// mayTry returns what forbids the principal a probe: a hidden attribute, or one whose values are compared with it.
+// mayTry returns why the principal may not try a probe: it has a hidden attribute, or one whose values are compared
+// with a hidden one.
 func (s *Server) mayTry(c *call, probe *entities.Probe, put bool) *Fault {
 	who := &access.From(c).Restriction
 	if !who.Narrow() {

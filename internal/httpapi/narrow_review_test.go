@@ -27,8 +27,8 @@ func lineOf(e match.Explanation, attribute string) match.Line {
 	return match.Line{}
 }
 
-// TestP10_ReviewWithoutSensitiveFields decides about a pair whose city the reviewer may not see: what is equal and what that weighs is shown,
-// the value is not, and it cannot be found by trying.
+// TestP10_ReviewWithoutSensitiveFields decides about a pair whose city the reviewer may not see: the page shows what is
+// equal and its weight but not the value, and the value cannot be found by trying.
 func TestP10_ReviewWithoutSensitiveFields(t *testing.T) {
 	t.Parallel()
 	f := setupSecretive(t)
@@ -100,8 +100,8 @@ func TestP10_ReviewWithoutSensitiveFields(t *testing.T) {
 	}
 }
 
-// TestP10_PagesOfThoseWhoDoNotSeeAll reviews in the console as a person without sensitive fields. A page about the whole installation says
-// why it is refused, and no link leads there.
+// TestP10_PagesOfThoseWhoDoNotSeeAll reviews in the console as a person without sensitive fields. A page about the
+// whole installation says why it is refused, and no page links to it.
 func TestP10_PagesOfThoseWhoDoNotSeeAll(t *testing.T) {
 	t.Parallel()
 	f := setupSecretive(t)

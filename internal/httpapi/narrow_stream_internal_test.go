@@ -18,7 +18,8 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// What a target or a message said may have values, and what counts all kinds is not about those that a viewer sees.
+// Texts from a target or a message may contain values, and counts over all kinds include kinds that a viewer does not
+// see, so viewers get neither.
 func TestP10_StreamsWithoutReasons(t *testing.T) {
 	t.Parallel()
 	const said = "the target says: 212-555-0101"
@@ -94,7 +95,7 @@ func TestP10_RulesOfSeenKinds(t *testing.T) {
 	}
 }
 
-// A match does not say which kind it is of, so its name is hidden as soon as names of any kind are.
+// A match does not name its kind, so its name is hidden if the names of any kind are.
 func TestP10_MatchesWithoutHiddenNames(t *testing.T) {
 	t.Parallel()
 	all := []changes.Match{{Time: time.Unix(1, 0), Name: "Ann"}}

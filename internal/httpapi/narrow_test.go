@@ -63,7 +63,8 @@ func setupSecretive(t *testing.T) *secretive {
 	}
 	t.Cleanup(func() { _ = svc.Close() })
 	f := &secretive{fixture: &fixture{t, svc, httpapi.New(svc, &httpapi.Options{Logger: logger})}, log: log}
-	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { // rejects what it gets, and repeats it
+	// rejects each request and repeats its content
+	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusUnprocessableEntity)
 		_, _ = io.Copy(w, r.Body)
 	}))
@@ -201,8 +202,9 @@ type firstPart struct {
 
 func (p *firstPart) Flush() { p.end() }
 
-// TestP10_Hidden calls every route of the router, pages with a cookie too, as a principal with every permission that may not see two
-// attributes and a kind. No response and no line of the log has the values, and those of an administrator show that the routes have them.
+// TestP10_Hidden calls every route of the router, pages with a cookie too, as a principal with every permission that
+// may not see two attributes and a kind. No response and no line of the log contains the values, while the responses to
+// an administrator show that the routes return them.
 func TestP10_Hidden(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -275,7 +277,8 @@ func TestP10_Hidden(t *testing.T) {
 	}
 }
 
-// TestP10_HiddenIsSaid checks what is left of a record and an entity, and that no value can be tried.
+// TestP10_HiddenIsSaid checks the visible parts of a record and an entity, and that no hidden value can be found by
+// trying.
 func TestP10_HiddenIsSaid(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
@@ -336,7 +339,7 @@ func TestP10_HiddenIsSaid(t *testing.T) {
 	for _, mistyped := range []string{`"hide":["website"]`, `"kinds":["places"]`, `"hide":[]`} {
 		f.do(http.MethodPost, "/v1/tokens", `{"name":"x","roles":["reader"],`+mistyped+`}`, root...).refused(http.StatusUnprocessableEntity, httpapi.CodeInvalid)
 	}
-	// It makes no token, and defines nothing.
+	// The principal can create no token and define nothing.
 	f.do(http.MethodPut, "/v1/rollups/x", `{}`, ann...).refused(http.StatusForbidden, httpapi.CodeForbidden)
 	f.do(http.MethodPost, "/v1/tokens", `{"name":"x","roles":["reader"]}`, ann...).refused(http.StatusForbidden, httpapi.CodeForbidden)
 	if who := decode[httpapi.Whoami](f.do(http.MethodGet, "/v1/whoami", "", ann...)); len(who.Kinds) != 1 || len(who.Hide) != 1 {

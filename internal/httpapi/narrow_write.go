@@ -10,10 +10,11 @@ import (
 	"github.com/locus-db/locus/records"
 )
 
-// What a principal with a restriction may write: records of the kinds that exist for it, without hidden attributes and those that are
-// compared with them, in the place of nothing that it would not see.
+// Records that a principal with a restriction may write: only of kinds that exist for it, without hidden attributes and
+// attributes that are compared with hidden ones, and not in place of a record that it may not see.
 
-// mayPut returns what forbids the principal to put a record, and lets the put refuse to replace one that it may not write.
+// mayPut returns why the principal may not put a record. It makes the put refuse to replace a record that the principal
+// may not write.
 func (s *Server) mayPut(c *call, put *records.Input, pointer string) *Fault {
 	who := access.From(c)
 	if f := requireSource(who, put.Source, pointer+"/source"); f != nil || !who.Restriction.Narrow() && who.Shares == nil {

@@ -65,7 +65,7 @@ func TestP10_WritesOfOneKind(t *testing.T) {
 	if got := f.stored(root, "crm/2"); got.Kind != "place" {
 		t.Errorf("%+v", got)
 	}
-	// What it may not see cannot be deleted, and its deletion says what that of nothing says.
+	// A record that the principal may not see cannot be deleted, and the response is the same as for a missing record.
 	for _, target := range []string{"", "?erase=true"} {
 		hidden, missing := f.do(http.MethodDelete, "/v1/records/crm/ann"+target, "", crm...), f.do(http.MethodDelete, "/v1/records/crm/none"+target, "", crm...)
 		a, b := hidden.refused(http.StatusNotFound, httpapi.CodeNotFound), missing.refused(http.StatusNotFound, httpapi.CodeNotFound)
@@ -119,8 +119,8 @@ func TestP10_WritesWithoutHiddenAttributes(t *testing.T) {
 	}
 }
 
-// TestP10_RolesOfKinds signs in people whose groups have other roles for some kinds and sources than for others. What one group may do with
-// its own is nothing that they may do with those of another.
+// TestP10_RolesOfKinds signs in people whose groups have different roles for different kinds and sources. A permission
+// of one group does not extend to the kinds and sources of another.
 func TestP10_RolesOfKinds(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
@@ -207,7 +207,8 @@ func TestP10_RolesOfKinds(t *testing.T) {
 	}
 }
 
-// TestP10_FollowersWithoutHiddenAttributes reads rollups, logs and ids with tokens that do not see everything: what they may see is there.
+// TestP10_FollowersWithoutHiddenAttributes reads rollups, logs and ids with tokens that do not see everything: what
+// they may see is returned.
 func TestP10_FollowersWithoutHiddenAttributes(t *testing.T) {
 	t.Parallel()
 	f := setupSecretive(t)

@@ -59,9 +59,9 @@ func openAPI(table []route, version string) ([]byte, error) {
 	return append(document, '\n'), nil
 }
 
-// correct adjusts what huma cannot know: fields that are numbers in Go but strings in JSON by
-// their tag, lists of small numbers that are lists of texts in JSON, and that
-// answers may get more fields while bodies are read strictly.
+// correct adjusts schemas that huma cannot derive: fields that are numbers in Go but strings in JSON by their tag, and
+// lists of small numbers that are lists of texts in JSON. It also marks that answers may get more fields, while bodies
+// are read strictly.
 func correct(registry huma.Registry) {
 	for name, schema := range registry.Map() {
 		if !strings.HasSuffix(name, "Request") && name != "RecordInput" && name != "DecisionInput" && name != "HitInput" && schema.AdditionalProperties == false {

@@ -131,8 +131,8 @@ var operations = map[string]string{
 	"GET /version":                           "getVersion",
 }
 
-// once has the operations that do something else if they are repeated: after a lost response, clients do not repeat
-// them by themselves. Hits are counted twice unless they have a key.
+// once lists the operations that have another effect if they are repeated: clients do not repeat them after a lost
+// response. Hits are counted twice unless they have a key.
 var once = map[string]bool{
 	"createToken": true, "rotateToken": true, "redeemLogin": true, "callAgentTools": true, "addHits": true,
 }

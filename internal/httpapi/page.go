@@ -8,7 +8,7 @@ const (
 	// pageBytes limits the size of a page, without the overhead of JSON. A thousand of the largest records would be 64
 	// MiB for every client.
 	pageBytes = 4 << 20
-	// stride is how many items are read at once, which limits what is read in vain beyond the limit.
+	// stride is how many items are read at a time, which limits the unneeded reads beyond the limit.
 	stride = 64
 )
 

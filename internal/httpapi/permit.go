@@ -230,7 +230,7 @@ func proved(ctx context.Context) string {
 	return ""
 }
 
-// liveCheck is how often work that outlasts a request looks whether its credential is still valid.
+// liveCheck is how often an operation that outlasts its request checks whether the credential is still valid.
 const liveCheck = time.Second
 
 // whileLive returns a context that ends when the token of a call does.

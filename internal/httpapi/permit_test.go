@@ -79,8 +79,8 @@ func TestP10_EveryRouteHasARule(t *testing.T) {
 	}
 }
 
-// caller is a client of the matrix: its headers, and its permissions, nil if it is no valid one. One with less is
-// admitted where the table says "narrowed", or "masked" if it sees all kinds.
+// caller is a client in the matrix: its headers, and its permissions, nil if the credential is invalid. A restricted
+// caller is admitted where the table says "narrowed", or "masked" if it sees all kinds.
 type caller struct {
 	name    string
 	headers []string

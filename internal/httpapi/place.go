@@ -30,10 +30,10 @@ func CheckPlace(at string) error {
 	}
 }
 
-// mayPlace refuses a URL of a cell that a request may not name: the server would open the file, or send the credentials of
-// its environment to the host. A request may name files of the data directory, servers that have cells, and Options.Places.
-// Its parameters must be those of the place, because they name files and sockets too. Nothing is opened or connected to here;
-// links are looked up.
+// mayPlace refuses a URL of a cell that a request may not name: the server would open the file, or send the credentials
+// of its environment to the host. A request may name files of the data directory, servers that have cells, and
+// Options.Places. Its parameters must be those of the place, because they name files and sockets too. mayPlace opens
+// and connects to nothing, but resolves links.
 func (s *Server) mayPlace(ctx context.Context, to, pointer string) error {
 	if s.local(ctx) {
 		return nil

@@ -14,8 +14,8 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// TestP10_PlacesAreAllowed sends URLs of cells that nothing allows, and checks that the server neither connects nor says what
-// is there.
+// TestP10_PlacesAreAllowed sends URLs of cells that nothing allows, and checks that the server neither connects nor
+// reveals what is there.
 func TestP10_PlacesAreAllowed(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	// refusing is how many connections are refused at once, each for refuseFor at most; more are closed without a word.
+	// refusing is how many connections are refused with a response at a time, each for refuseFor at most; further ones
+	// are closed without a response.
 	refusing  = 64
 	refuseFor = 5 * time.Second
 )

@@ -92,8 +92,8 @@ func TestP10_OnlyProxiesConnect(t *testing.T) {
 	}
 }
 
-// TestP10_RefusesOnlyRequests connects as another machine: a response that comes before the request would be none of it, and Go's
-// client, for one, drops the connection.
+// TestP10_RefusesOnlyRequests connects as another machine: a response sent before the request would not belong to it,
+// and Go's client, for one, drops the connection.
 func TestP10_RefusesOnlyRequests(t *testing.T) {
 	t.Parallel()
 	r := serve(t, httpapi.Options{Linger: -1, Proxies: proxies(t, "10.0.0.0/8")})

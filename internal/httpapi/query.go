@@ -88,7 +88,7 @@ func cut(s string, limit int) string {
 	return strings.ToValidUTF8(s, "\ufffd")
 }
 
-// known rejects unknown parameters, because a mistyped limit must not mean no limit, and empty ones, because an empty
+// known rejects unknown parameters, because a mistyped limit must not mean no limit, empty parameters, because an empty
 // watermark must not mean none, and missing required ones.
 func (q values) known(params []param) error {
 	found := 0

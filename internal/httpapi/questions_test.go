@@ -53,7 +53,7 @@ func TestP10_QuestionsAreNarrowed(t *testing.T) {
 	}
 }
 
-// TestQuality_Page shows what the route says, with the effect of another threshold.
+// TestQuality_Page checks that the page shows the data of the route, with the effect of another threshold.
 func TestQuality_Page(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)

@@ -68,7 +68,8 @@ func (s *Server) budget(who *access.Principal, of moved, n int) error {
 	return nil
 }
 
-// failed counts a refused credential of a header: a request without any is none. The error is that of guessed.
+// failed counts a refused credential in a header; a request without a header is not counted. The error is the same as
+// that of guessed.
 func (s *Server) failed(r *http.Request) error {
 	if len(r.Header["Authorization"]) == 0 {
 		return nil
@@ -117,8 +118,8 @@ func newBuckets[K comparable](inAll int) *buckets[K] {
 	return b
 }
 
-// take takes n of the perSecond of a key, of which burst may be taken at once. If there is no room, it takes nothing and
-// returns after what time there is. A refused new key leaves no trace.
+// take takes n tokens from the bucket of a key, which fills by perSecond up to burst. If there are not enough, it takes
+// nothing and returns the time until there are. A refused new key leaves no trace.
 func (b *buckets[K]) take(key K, perSecond, burst, n int, now time.Time) (wait time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -150,7 +151,7 @@ func (b *buckets[K]) take(key K, perSecond, burst, n int, now time.Time) (wait t
 	return 0
 }
 
-// full returns after what time one more can be taken of a key, 0 for at once. It takes nothing.
+// full returns the time until one token can be taken for a key, 0 for at once. It takes nothing.
 func (b *buckets[K]) full(key K, now time.Time) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()

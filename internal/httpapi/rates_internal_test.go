@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// TestP10_FailuresAreForgotten has failures of ever new addresses: memory is bounded, and so is what is answered in all.
+// TestP10_FailuresAreForgotten sends failures from ever new addresses: memory stays bounded, and so does the total
+// number of responses.
 func TestP10_FailuresAreForgotten(t *testing.T) {
 	t.Parallel()
 	b := newBuckets[int](failuresInAll)

@@ -81,7 +81,7 @@ func (s *Server) recordedAddress(r *http.Request) string {
 	return ""
 }
 
-// concerns adds what a call is about to its entry in the audit log. Nothing that a record says may be in it.
+// concerns adds the subject of a call to its entry in the audit log. It must contain no value of a record.
 func (c *call) concerns(format string, args ...any) {
 	if len(c.about) < maxTargets {
 		c.about = append(c.about, fmt.Sprintf(format, args...))
@@ -91,8 +91,8 @@ func (c *call) concerns(format string, args ...any) {
 // plainTarget matches names that are stored as they are. All else is stored as a keyed hash.
 var plainTarget = regexp.MustCompile(`^[A-Za-z0-9_.\-]{1,64}$`)
 
-// targets returns what a call is about as far as its path says, and for class read its query. Keys of records, groups of
-// rollups and values of queries are keyed hashes.
+// targets returns the subjects of a call that are in its path and, for class read, in its query. Keys of records,
+// groups of rollups and values of queries are keyed hashes.
 func (s *Server) targets(c *call, class audit.Class) (targets []string, err error) {
 	add := func(name, value string, plain bool) error {
 		if !plain {

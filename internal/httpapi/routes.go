@@ -4,7 +4,8 @@ package httpapi
 
 import "slices"
 
-// routes returns the table. What it says of a route is documented, permitted, recorded and measured from here.
+// routes returns the table of routes. Documentation, permissions, audit entries and metrics of a route are derived from
+// its entry.
 func (s *Server) routes() []route {
 	return slices.Concat(
 		s.recordRoutes(), s.entityRoutes(), s.decisionRoutes(), s.streamRoutes(), s.kindRoutes(), s.rollupRoutes(), s.counterRoutes(),

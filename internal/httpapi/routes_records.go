@@ -47,7 +47,7 @@ func (s *Server) recordRoutes() []route {
 	}
 }
 
-// entityRoutes are those of entities, and what is compared without being stored.
+// entityRoutes returns the routes of entities, and those that compare records without storing them.
 func (s *Server) entityRoutes() []route {
 	return []route{
 		{

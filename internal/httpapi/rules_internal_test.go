@@ -13,7 +13,8 @@ func (s *Server) Forget() {
 	s.spent, s.failures = newBuckets[spending](0), newBuckets[string](failuresInAll)
 }
 
-// Rules returns the permissions of every registered pattern, and after those for principals that do not see everything "narrowed", or "masked" if kinds are not left out.
+// Rules returns the permission of every registered pattern, followed by the one for principals that do not see
+// everything: "narrowed", or "masked" if kinds are not left out.
 func (s *Server) Rules() map[string]string {
 	rules := map[string]string{}
 	for pattern, needs := range s.rules {

@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// Serve serves on the listeners, which it closes, until ctx ends; then it drains and returns nil, or what could not be
-// finished in time. It must be called once.
+// Serve serves on the listeners, which it closes, until ctx ends; then it drains and returns nil, or an error that
+// lists what could not be finished in time. It must be called once.
 //
 //	ctx ends ─► /readyz says no ─► Linger ─► no new work: Connection: close, 503 draining
-//	         ─► event streams end ─► what is in flight is finished ─► return
+//	         ─► event streams end ─► requests in flight are finished ─► return
 //
 // The caller closes the service afterwards, which finishes accepted writes.
 func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {

@@ -36,7 +36,7 @@ type Options struct {
 	Logger *slog.Logger
 	// Metrics receives measurements and is served at /metrics. Defaults to new metrics.
 	Metrics *obs.Metrics
-	// Tracer receives a span for each request but those of probes and scrapes, nil for none.
+	// Tracer receives a span for each request except probes and scrapes; nil for none.
 	Tracer span.Tracer
 	// Version is the release, such as 0.1.0. Defaults to "devel".
 	Version string
@@ -82,8 +82,8 @@ type Options struct {
 	// Connections is the maximum number of open connections, including idle ones. If there are more, one that waits for
 	// its client is closed; if there is none, the new one is for health checks only. Defaults to 4096.
 	Connections int
-	// Running is how many reads, and how many writes, run at once; expensive reads count as several. One client may
-	// have three quarters of them. Defaults to 16 per processor.
+	// Running is how many reads, and how many writes, run at a time; expensive reads count as several. One client may
+	// use three quarters of them. Defaults to 16 per processor.
 	Running int
 	// Waiting is how many more of each may wait. Defaults to 64.
 	Waiting int

@@ -51,8 +51,8 @@ func (l *line) get(path string) *line {
 	return l.send("GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", path)
 }
 
-// post starts a request whose body has so many bytes, and sends none of them. When it returns, the server is reading
-// the body.
+// post starts a request that announces a body of the given size but sends none of it. When it returns, the server is
+// reading the body.
 func (l *line) post(path string, bytes int) *line {
 	l.Helper()
 	l.send("POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", path, bytes)
@@ -229,7 +229,7 @@ func TestP12_HealthHasConnectionsOfItsOwn(t *testing.T) {
 		}
 		feeds = append(feeds, l)
 	}
-	for range 100 { // more than are kept for them at once
+	for range 100 { // more than are kept for them at a time
 		l := r.dial()
 		for _, path := range []string{"/livez", "/readyz", "/metrics"} {
 			status, body, closes := r.dial().get(path).answer()

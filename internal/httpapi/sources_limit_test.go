@@ -55,8 +55,9 @@ func TestP10_WriteSources(t *testing.T) {
 	}
 }
 
-// TestP10_LimitedTokensAreRefused calls every operation of the OpenAPI document with a token that has every permission and one
-// source. What the document says of the route is what happens, and a route that might write records says something.
+// TestP10_LimitedTokensAreRefused calls every operation of the OpenAPI document with a token that has every permission
+// and one source. The result is what the document states about the route, and every route that might write records
+// states something.
 func TestP10_LimitedTokensAreRefused(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)

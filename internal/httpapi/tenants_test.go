@@ -14,8 +14,9 @@ import (
 	"github.com/locus-db/locus/tokens"
 )
 
-// TestP10_Tenants serves two installations in one process, which have the same records but for a word, and calls every route of each with
-// the credentials of the other, and with its own after the other was asked. No response has the word of the other.
+// TestP10_Tenants serves two installations in one process, whose records differ in one word, and calls every route of
+// each with the credentials of the other, and with its own after a call to the other. No response has the word of the
+// other.
 func TestP10_Tenants(t *testing.T) {
 	t.Parallel()
 	type tenant struct {

@@ -21,7 +21,7 @@ func (r *roots) Root(ctx context.Context, root span.Root) (context.Context, span
 	return ctx, span.Span{}
 }
 
-// The trace of a caller goes on only if the server knows the caller, and probes and scrapes make none.
+// The trace of a caller is continued only if the server knows the caller, and probes and scrapes create none.
 func TestTracer_TrustsKnownCallers(t *testing.T) {
 	t.Parallel()
 	traces := &roots{}

@@ -44,8 +44,8 @@ const (
 	mediaYAML = "application/yaml"
 )
 
-// readBody reads the body of a call, which must have one of the types. It rejects what it can by the headers, before
-// reading. free releases the memory of the body.
+// readBody reads the body of a call, which must have one of the types. It rejects as much as possible by the headers,
+// before reading. free releases the memory of the body.
 func (s *Server) readBody(c *call, types ...string) (free func(), err error) {
 	if err := checkBody(c.r, types); err != nil {
 		c.w.Header().Set("Connection", "close") // otherwise the answer would wait for the rest of the body

@@ -4,7 +4,7 @@
 //
 //	"store 17"            good
 //	"store 17 "           begins or ends with white space
-//	"store\u200b17"       holds the character U+200B, which cannot be seen
+//	"store\u200b17"       has the invisible character U+200B
 //	"", "\xff", too long  refused as well
 //
 // Identifiers are opaque and compared byte by byte, without case folding, trimming or normalisation. Two

@@ -28,9 +28,9 @@ const instructions = `You compare two records of a database and decide whether t
 	`Answer with one JSON object and nothing else: {"answer": "same", "different" or "unsure", "reason": "one short sentence"}. ` +
 	`Say unsure if the attributes leave it open.`
 
-// Connect returns the model of a name at an address such as https://models.example/v1. Requests go over TLS, except to
-// this host, and redirects are not followed. key is sent as a bearer token, unless it is empty. wait is how long an answer
-// may take.
+// Connect returns the model with a name at an address such as https://models.example/v1. Requests use TLS, except to
+// this host, and redirects are not followed. key is sent as a bearer token, unless it is empty. wait limits the time
+// for an answer.
 func Connect(address, name, key string, wait time.Duration) (*Model, error) {
 	u, err := webhook.Check(address)
 	if err != nil {

@@ -23,11 +23,10 @@ type Program struct {
 	wait    time.Duration
 }
 
-// closing is how long a program may take to end once its input is closed.
+// closing is how long a program may take to exit after its input is closed.
 const closing = 5 * time.Second
 
-// Start starts a program. wait is how long an answer may take. What the program writes to its standard error goes to
-// stderr.
+// Start starts a program. wait limits the time for an answer. The program's standard error is copied to stderr.
 func Start(ctx context.Context, program string, args []string, wait time.Duration, stderr io.Writer) (*Program, error) {
 	p := &Program{command: exec.CommandContext(ctx, program, args...), lines: make(chan []byte), wait: wait}
 	p.command.Stderr = stderr

@@ -15,11 +15,11 @@ const (
 	fewestAnswers = 5
 	// folds of the cross-validation.
 	folds = 5
-	// sure is the weight, in bits from the threshold, beyond which an answer teaches next to nothing: it agrees with the
-	// weights, or it is a slip or rests on what the records do not say.
+	// sure is the distance from the threshold, in bits, beyond which an answer teaches almost nothing: it agrees with
+	// the weights, or it is a slip, or it is based on facts that the records do not contain.
 	sure = 10
-	// slips is the share of answers that are taken to be wrong whatever the records say, so that none weighs more than
-	// log2(1/slips) bits against the others.
+	// slips is the share of answers that are assumed to be wrong whatever the records contain, so that no answer weighs
+	// more than log2(1/slips) bits against the others.
 	slips = 0.05
 	// cannot is the weight of evidence that excludes a match, which no answer changes.
 	cannot = 2000

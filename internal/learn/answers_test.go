@@ -14,8 +14,8 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// answers returns what a person says about n pairs of persons who agree in their names, have another date of birth and live
-// in one city or not: the city decides, whatever the weights of today say.
+// answers returns a person's answers about n pairs of persons who agree in their names, have different dates of birth,
+// and live in one city or in two: the city decides, whatever today's weights are.
 func answers(n int) []learn.Answer {
 	m := match.New(match.Person(), nil).Thorough()
 	random := rand.New(rand.NewPCG(3, uint64(n)))
@@ -70,7 +70,7 @@ func TestAnswers_MoveTheLevelsThatDecide(t *testing.T) {
 	}
 }
 
-// A few answers move little, and many no further than what was expected and what was said allow.
+// A few answers move the weights little, and many answers no further than the answers and the prior expectation allow.
 func TestAnswers_FewMoveLittle(t *testing.T) {
 	t.Parallel()
 	few, _ := moved(learn.Answers(match.Person(), answers(4)), "city", "different")
@@ -111,7 +111,7 @@ func TestAnswers_SlipsTeachNothing(t *testing.T) {
 	}
 }
 
-// One wrong answer of ten does not keep a draft from what the others say.
+// One wrong answer in ten does not prevent a draft from following the others.
 func TestAnswers_OneOfTenWrong(t *testing.T) {
 	t.Parallel()
 	all := answers(200)
@@ -161,7 +161,7 @@ func TestTeaching(t *testing.T) {
 	if diff := cmp.Diff([]int{2, 6, 5, 0, 1}, places(learn.Teaching(questions, match.Threshold, known))); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	// What is left keeps its turn when the first of its pattern is answered.
+	// The remaining questions keep their turn when the first one of their pattern is answered.
 	known = map[string]int{learn.Pattern(questions[0].Lines): 1}
 	for _, left := range learn.Teaching(questions[1:2], match.Threshold, known) {
 		if left.Turn != 1 || learn.Teaching(questions[:2], match.Threshold, nil)[1].Turn != 1 {

@@ -13,19 +13,19 @@
 // candidates gives m and the prior, the odds that two random records match. The prior falls as the number of records
 // grows, so the same agreement means less among many.
 //
-// The model assumes that fields agree independently. Where different things agree in several fields at once, such as
-// the shops of one building, the fit would take them for matches. Three things keep it from that:
+// The model assumes that fields agree independently. If different things agree in several fields at once, such as the
+// shops of one building, the fit would take them for matches. Three rules prevent that:
 //
 //   - Today's weights and the new ones together estimate whether a pair is a match, see anchor.
 //   - A level that few pairs have keeps most of its weight of today, see spread.
 //   - A draft is taken only if it is better, see Draft.Refused.
 //
 // Whether it is better is estimated without labels, by a third table that decides nothing (see opinion): a latent class
-// model of the candidates alone. There u is the share among the candidates that do not match. These have a blocking key in
-// common, as neighbours have, so an agreement that neighbours share counts little, whereas random pairs hardly ever have
-// it. And of the candidates of a record in a source that describes nothing twice one matches, or none. The probabilities
-// of the candidates give the precision, the recall and F1 of both tables, and the standard error of the difference, to
-// which only the candidates contribute that one of them takes.
+// model of the candidates alone. In that model u is the share among the candidates that do not match. They share a
+// blocking key, as neighbours do, so agreement that is common among neighbours counts little, although random pairs
+// hardly ever have it. In a source that describes nothing twice, at most one of a record's candidates matches. The
+// probabilities of the candidates give the precision, the recall and F1 of both tables, and the standard error of the
+// difference, to which only candidates contribute that exactly one of the tables accepts.
 //
 // Everything is a function of the set of records: random pairs are drawn with a fixed seed from records in the order of
 // their source and key.

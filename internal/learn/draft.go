@@ -22,21 +22,22 @@ const (
 	// mostUnited is the share of United above which a draft is assumed to join different things, if it is also more than
 	// half of the share expected by chance.
 	mostUnited = 0.1
-	// mostMore is how many times as many matches as today's weights find the learned ones may find: more are not what was missed, but
-	// other things.
+	// mostMore limits how many times as many matches the learned weights may find as today's weights: more would not be
+	// missed matches, but different things.
 	mostMore = 2
 	// errors is the number of standard errors by which the learned weights have to be better.
 	errors = 2
 )
 
-// Quality is an estimate of how good the matches of a table of weights are, of those with a common blocking key.
+// Quality is an estimate of the matches that a table of weights finds among pairs with a common blocking key.
 type Quality struct {
 	Precision float64 `json:"precision"`
 	Recall    float64 `json:"recall"`
 	F1        float64 `json:"f1"`
 }
 
-// Refused returns the reasons to keep today's weights, none if the draft is better as far as that is known without labels.
+// Refused returns the reasons to keep today's weights, none if the draft is better as far as can be estimated without
+// labels.
 func (d *Draft) Refused() (reasons []string) {
 	if least := max(perLevel*d.Seen, fewest); d.Matches < least {
 		return []string{fmt.Sprintf("%d matches are too few to learn from, at least %d are needed for %d levels", d.Matches, least, d.Seen)}

@@ -29,24 +29,25 @@ type Draft struct {
 	Schema *match.Schema `json:"-"`
 	// Levels are the learned weights with those of today, by field.
 	Levels []Level `json:"levels"`
-	// Pairs is the number of candidates, Matches the number of them that match by the learned weights, Known by those of today.
+	// Pairs is the number of candidates, Matches how many of them match by the learned weights, Known by today's
+	// weights.
 	Pairs   int `json:"pairs"`
 	Matches int `json:"matches"`
 	Known   int `json:"matches_today"`
 	// Seen is the number of levels that the matches have.
 	Seen int `json:"levels_seen"`
-	// Today and Learned are how good the matches of both tables are, as far as the candidates tell without labels: see
-	// the description of the package.
+	// Today and Learned estimate the matches of both tables from the candidates, without labels; see the package
+	// comment.
 	Today   Quality `json:"today"`
 	Learned Quality `json:"learned"`
-	// Gain is by how much the F1 of Learned is more than that of Today, Error its standard error.
+	// Gain is the F1 of Learned minus that of Today, Error its standard error.
 	Gain  float64 `json:"gain"`
 	Error float64 `json:"error"`
 	// Contradicted is the share of the estimated matches that the current weights call different.
 	Contradicted float64 `json:"contradicted"`
-	// United is the share of two things of several records each among the pairs of today's things that the learned weights
-	// join, Chance what it would be if they joined any. A record that was missed is mostly alone; two things whose records
-	// agree among each other differ in more than slips.
+	// The learned weights join pairs of today's things. United is the share of these pairs in which both things have
+	// several records, Chance the share for random pairs. A record that was missed is mostly alone. Two things whose
+	// own records agree with each other differ by more than slips.
 	United float64 `json:"united"`
 	Chance float64 `json:"united_by_chance"`
 	// Stable is the agreement of two drafts that are learned from one half of the candidates each: the matches of both
@@ -185,8 +186,8 @@ func (l *model) compare(a, b int) match.Vector {
 	return l.matcher.Compare(l.records[a], l.records[b])
 }
 
-// fit learns from the halves of the candidates, counted as often as given. It returns the number of matches by level,
-// too.
+// fit learns from the two halves of the candidates, weighed by first and second. It also returns the number of matches
+// by level.
 func (l *model) fit(first, second float64) (weights, table) {
 	n := float64(len(l.records))
 	all := n * (n - 1) / 2 * (first + second) / 2
@@ -212,9 +213,9 @@ func (l *model) fit(first, second float64) (weights, table) {
 	return w, matches
 }
 
-// weigh sets the weights of a field to the mean of what its counts give and what is expected of it, each weighed by its
-// certainty. Expected is the weight of today. Levels that speak for a match are expected to move together: where
-// agreement means more than today, it also does at a level that no pair has yet.
+// weigh sets the weights of a field to the mean of the counted and the expected weight, each weighed by its certainty.
+// The expected weight is today's. Levels in favour of a match are expected to move together: if agreement means more
+// than today, it does so also at a level that no pair has yet.
 func (l *model) weigh(f int, matches table, to []float64) {
 	copy(to, l.today.levels[f])
 	if l.fields[f].Fixed || matches.evidence(f) < fewest {

@@ -16,7 +16,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// people returns records of n persons, and for every third of them a second record with mistakes in it.
+// people returns records of n persons, and for every third person a second record with mistakes.
 func people(n int) []match.Attributes {
 	random := rand.New(rand.NewPCG(7, uint64(n)))
 	word := func(parts ...string) string {
@@ -124,7 +124,7 @@ func TestWeights_LearnsWhatAgreementMeans(t *testing.T) {
 	}
 }
 
-// Levels that no pair has move with those that pairs have, so that rarer agreement does not weigh less.
+// Weights of levels that no pair has move with those that pairs have, so that rarer agreement does not weigh less.
 func TestWeights_UnseenLevelsFollow(t *testing.T) {
 	t.Parallel()
 	all := people(600)
@@ -166,7 +166,7 @@ func TestWeights_EstimateIsNearTheTruth(t *testing.T) {
 	}
 }
 
-// Weights that find what there is to find stay: a draft that decides alike is no better.
+// Weights that find all matches stay: a draft that decides alike is not better.
 func TestWeights_NothingToGain(t *testing.T) {
 	t.Parallel()
 	all := people(600)
@@ -176,8 +176,8 @@ func TestWeights_NothingToGain(t *testing.T) {
 	}
 }
 
-// shops returns n products that two shops list, each at most once, and the names of the shops. Half of the second shop's
-// are those of the first, with another word.
+// shops returns n products that two shops list, each at most once, and the names of the shops. Half of the second
+// shop's products are the first one's, with a different word.
 func shops(n int) (all []match.Attributes, sources []string) {
 	random := rand.New(rand.NewPCG(29, uint64(n)))
 	word := func() string {
@@ -300,7 +300,7 @@ func goods(n int) []match.Attributes {
 	return all
 }
 
-// The levels of text are learned as those of other lines are.
+// The levels of text are learned like those of other lines.
 func TestWeights_OfText(t *testing.T) {
 	t.Parallel()
 	all := goods(300)

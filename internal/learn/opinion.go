@@ -15,9 +15,8 @@ import (
 const mostPartners = 0.99
 
 // opinion estimates which candidates match without either table: a latent class model of the candidates alone. Its
-// differences are the candidates that do not match, which blocking brought together because they agree in something,
-// so that what neighbours share weighs little. It begins with today's weights, and a level that few pairs have stays
-// near them.
+// non-matches are candidates, too: blocking found them because they agree in something, so agreement that neighbours
+// share weighs little. It begins with today's weights, and a level that few pairs have stays near them.
 type opinion struct {
 	*model
 	group []int32    // of each candidate
@@ -182,8 +181,8 @@ func (o *opinion) quality(taken []bool) Quality {
 	return Quality{Precision: right / max(n, 1), Recall: right / max(same, 1), F1: 2 * right / max(n+same, 1)}
 }
 
-// gain returns by how much more the F1 of one table is than that of another, and its standard error. Only candidates
-// that one of them takes count.
+// gain returns the F1 of one table minus that of another, and the standard error. Only candidates that exactly one of
+// them accepts count.
 func (o *opinion) gain(one, other []bool) (gain, deviation float64) {
 	q, r := o.quality(one), o.quality(other)
 	both, same, variance := 0.0, 0.0, 0.0

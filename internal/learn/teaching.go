@@ -58,10 +58,10 @@ func doubt(weight float64) float64 {
 // doublings is 1 for a single pair.
 func doublings(settles int) float64 { return math.Log2(1 + float64(max(settles, 1))) }
 
-// Teaching orders questions by the expected information of their answers, and leaves out those more than 10 bits from the
-// threshold. The first question of each Pattern comes before the second of any, and within a turn they are ordered by Bits.
-// A question that decides many pairs of records waits for fewer turns, in proportion to its doublings. known is the number
-// of answers to each pattern so far, nil for none.
+// Teaching orders questions by the expected information of their answers, and leaves out those more than 10 bits from
+// the threshold. The first question of each Pattern comes before the second of any, and within a turn they are ordered
+// by Bits. A question that decides many pairs of records waits for fewer turns, by the logarithm of their number. known
+// is the number of answers to each pattern so far, nil for none.
 func Teaching(questions []Question, threshold match.Weight, known map[string]int) []Taught {
 	order := make([]Taught, 0, len(questions))
 	for i, q := range questions {

@@ -23,7 +23,7 @@ func TestRefused_DifferentThingsAreUnited(t *testing.T) {
 	}
 }
 
-// Things are joined once, however many of their records match, and few of them show nothing.
+// A pair of things counts once, however many of their records match, and few pairs show nothing.
 func TestUnites_CountsPairsOfThings(t *testing.T) {
 	t.Parallel()
 	// Twelve times five records: two things of two records, and a record alone. The second table joins both things by two

@@ -100,8 +100,8 @@ func (c *Certificate) stamps() (s [3]stamp) {
 	return s
 }
 
-// Reload reads the files again. If they cannot be used, for example because only one of them is replaced yet, the old ones
-// stay in use, and the next look tries again.
+// Reload reads the files again. If they cannot be used, for example because only one of them is replaced yet, the old
+// ones stay in use, and the next check tries again.
 func (c *Certificate) Reload() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

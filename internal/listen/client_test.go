@@ -12,7 +12,7 @@ import (
 	"github.com/locus-db/locus/internal/listen/listentest"
 )
 
-// TestP10_ClientOfACertificate has the names that a certificate may have, and those that prove nothing.
+// TestP10_ClientOfACertificate has the names that a certificate may have, and names that prove nothing.
 func TestP10_ClientOfACertificate(t *testing.T) {
 	t.Parallel()
 	authority, now := listentest.New(t), time.Now()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package listen says where a server may listen and which proxies it believes, and encrypts connections with a certificate that is read again when
-// its files change.
+// Package listen decides where a server may listen and which proxies it trusts, and encrypts connections with a
+// certificate that is read again when its files change.
 //
 //	address   TLS       tokens   what happens
 //	loopback  external  none     refused: create a token first, because the proxy is reached by other machines
@@ -12,5 +12,5 @@
 //	any       any       none     with Insecure: serves, open to the network
 //	any       any       some     with Insecure: refused, because the two contradict each other
 //
-// TLS may end in a proxy. Proxies says which machines those are, and which client is behind a request.
+// TLS may end in a proxy. Proxies lists these machines, and finds the client behind a request.
 package listen

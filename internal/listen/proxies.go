@@ -42,9 +42,10 @@ func (p Proxies) Has(addr netip.Addr) bool {
 	return false
 }
 
-// Client returns the address that sent a request: the one that connected or, if that is a proxy, the nearest address in the
-// X-Forwarded-For headers that is none. Each proxy appends the address that connected to it, so the headers are read from the right; what is
-// left of an address that is no proxy's may be invented. A text that is no address ends the search at the proxy that wrote it.
+// Client returns the address that sent a request: the one that connected or, if that is a proxy, the nearest address in
+// the X-Forwarded-For headers that is not a proxy. Each proxy appends the address that connected to it, so the headers
+// are read from the right; text to the left of the first address that is not a proxy's may be invented. A text that is
+// not an address ends the search at the proxy that wrote it.
 func (p Proxies) Client(connected netip.Addr, forwarded []string) netip.Addr {
 	addr := connected.Unmap().WithZone("")
 	for i := len(forwarded) - 1; i >= 0; i-- {

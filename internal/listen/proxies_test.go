@@ -79,7 +79,7 @@ func TestP10_ForwardedFor(t *testing.T) {
 	}
 }
 
-// FuzzForwardedFor invents everything left of what the proxy writes: the answer does not change.
+// FuzzForwardedFor puts arbitrary text to the left of what the proxy writes: the result does not change.
 func FuzzForwardedFor(f *testing.F) {
 	for _, seed := range []string{"", "198.51.100.1", "10.0.0.1, 10.0.0.2", ",,,", "[::1]:80, x", "unknown", "10.0.0.1\t", "::ffff:10.0.0.1%lo"} {
 		f.Add(seed)

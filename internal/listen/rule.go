@@ -26,7 +26,7 @@ var (
 	ErrTokens = errors.New("the installation has tokens, and --insecure-listen is for one without")
 )
 
-// Wish is the requested address of a server, and how it is to listen.
+// Wish is the requested address of a server, and how it should listen.
 type Wish struct {
 	// Host of the address: a name, an IP address, or "" for all.
 	Host string

@@ -32,7 +32,7 @@ const (
 // ErrBearer means that a text is no valid JWT of a configured issuer.
 var ErrBearer = errors.New("it is no valid token of a configured issuer")
 
-// Issuer is an issuer of JWTs for services, such as CI or Kubernetes, and what its subjects may do.
+// Issuer is an issuer of JWTs for services, such as CI or Kubernetes, and the roles of its subjects.
 type Issuer struct {
 	URL   string
 	Roles map[string][]string // and limits, by subject; see Config

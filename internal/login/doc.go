@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package login lets people sign in through an identity provider that speaks OpenID Connect: authorization code with PKCE,
-// state and nonce. It alone knows that protocol.
+// Package login lets people sign in through an identity provider that speaks OpenID Connect: authorization code with
+// PKCE, state and nonce. No other package implements that protocol.
 //
 //	Begin ──► address of the provider, and a sealed cookie ──► browser ──► provider
 //	Finish ◄── code and state, and the cookie                ◄── browser ◄──┘
 //	   └────► Person: name, author, roles of the groups
 //
-// The cookie holds what the return is compared with. It is sealed, so that only a server of this installation can have made
-// it, and is good for ten minutes.
+// The cookie has the values that the browser's return is checked against. It is sealed, so only a server of this
+// installation can have made it, and is valid for ten minutes.
 package login

@@ -34,7 +34,8 @@ func provider(t *testing.T, idp *logintest.Provider) *login.Provider {
 	})
 }
 
-// visit begins a login, lets the provider confirm it, and returns what the browser brings back.
+// visit begins a login, lets the provider confirm it, and returns the cookie and the query with which the browser
+// returns.
 func visit(t *testing.T, p *login.Provider) (cookie string, query url.Values) {
 	t.Helper()
 	address, cookie, err := p.Begin(t.Context(), sealing, "/review")

@@ -56,7 +56,7 @@ func Slow(t testing.TB) {
 	}
 }
 
-// Only skips a test except in a long run; gate says which part of it the gate covers, and where.
+// Only skips a test except in a long run; gate names the part of it that the short run covers, and where.
 func Only(t testing.TB, gate string) {
 	t.Helper()
 	if !On() {
@@ -77,6 +77,6 @@ func Together(n int) {
 	}
 }
 
-// CollectRarely lets the heap grow to five times what is live before garbage is collected: with the small heaps of
+// CollectRarely lets the heap grow to five times the live data before garbage is collected: with the small heaps of
 // tests, the collector takes a tenth of the processor time. A TestMain calls it.
 func CollectRarely() { debug.SetGCPercent(400) }

@@ -19,7 +19,7 @@ type page struct {
 	list  string // field of the items
 	items []any
 	skip  int    // items that earlier pages had
-	from  string // what the items were read with, or what they must still be like
+	from  string // the query that the items were read with, or its parts that must not change
 	next  string // from of the next page, "" if these are the last items
 }
 
@@ -104,7 +104,7 @@ func clip(text string, size int) string {
 	return text
 }
 
-// clips returns at most n texts, shortened, and how many are left out.
+// clips returns at most n texts, shortened, and how many are omitted.
 func clips(list []string, n, size int) (kept []string, more int) {
 	kept = []string{}
 	for _, text := range list[:min(n, len(list))] {

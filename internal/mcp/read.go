@@ -92,7 +92,7 @@ func (p *page) listed(limit int, cursor string) (url.Values, error) {
 	return query, nil
 }
 
-// brief returns the best values of a view, at most size bytes of them, and reports whether some are left out.
+// brief returns the best values of a view, at most size bytes, and reports whether some are omitted.
 func brief(view httpapi.View, size int) (attributes map[string][]string, cut bool) {
 	attributes = map[string][]string{}
 	for _, a := range view {
@@ -181,7 +181,7 @@ func (s *Server) get(ctx context.Context, in getting) (*page, error) {
 	return p, nil
 }
 
-// named returns the first addresses of a list, and how many are left out.
+// named returns the first addresses of a list, and how many are omitted.
 func named(refs []entity.Ref, n int) (list []string, more int) {
 	for _, r := range refs {
 		list = append(list, r.String())

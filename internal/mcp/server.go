@@ -87,7 +87,7 @@ func New(ctx context.Context, call Call, o *Options) (*Server, error) {
 	return s, nil
 }
 
-// build makes the tools, or only one of them. Their schemas are taken from a cache, if there is one.
+// build makes all tools, or a single one. Their schemas are taken from a cache, if there is one.
 func (s *Server) build(o *Options, kinds string, schemas *sdk.SchemaCache, only string) {
 	s.only = only
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "locus", Title: "Locus", Version: o.Version}, &sdk.ServerOptions{

@@ -207,7 +207,7 @@ func TestP10_AgentsSeeWhatTheirTokenSees(t *testing.T) {
 	}
 }
 
-// TestWeb_IsHTTP sends what is no message, and what no page of another site may send.
+// TestWeb_IsHTTP sends requests that are not messages, and requests that a page of another site must not send.
 func TestWeb_IsHTTP(t *testing.T) {
 	t.Parallel()
 	w := serveWeb(t)

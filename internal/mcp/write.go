@@ -233,9 +233,9 @@ func (s *Server) decisions(ctx context.Context, id locality.ID) (list []decision
 	}
 }
 
-// against returns a decision of another author that this one would replace or overrule; nil if there is none. Since the
-// newest decision counts, that is not only one about the same two records: a must-link also joins what a cannot-link
-// keeps apart around them, and a cannot-link cuts a chain of must-links between them.
+// against returns a decision of another author that this one would replace or overrule; nil if there is none. The
+// newest decision counts, so it need not be about the same two records: a must-link also overrules cannot-links around
+// them, and a cannot-link cuts a chain of must-links between them.
 func against(others []decision, verdict entity.Verdict, a, b *side) *decision {
 	for i := range others {
 		d := &others[i]
@@ -257,7 +257,7 @@ func against(others []decision, verdict entity.Verdict, a, b *side) *decision {
 	return chain(others, a.puid, b.puid)
 }
 
-// chain returns a must-link of a chain of them from one record to another, nil if there is none.
+// chain returns a must-link in a chain of them from one record to another, nil if there is no chain.
 func chain(list []decision, from, to entity.PUID) *decision {
 	reached := map[entity.PUID]bool{from: true}
 	for grown := true; grown; {

@@ -53,7 +53,8 @@ func (s *server) do(m message) (message, error) {
 	return m.answer(r.body(c.name))
 }
 
-// A split command returns the reply of the whole one, whether its operations are in the body or beside it.
+// A split command returns the same reply as the whole one, whether its operations are in the body or in a separate
+// section.
 func TestInPieces_AnswersAsTheWhole(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"insert", "update"} {

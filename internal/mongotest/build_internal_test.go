@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Another source gives another program, and the same source the same one.
+// Different sources give different programs, and the same source gives the same one.
 func TestProgramPath_IsOfTheSource(t *testing.T) {
 	t.Parallel()
 	source, err := sourceDir()

@@ -125,7 +125,7 @@ func TestURI_CountsWhatABulkDid(t *testing.T) {
 	}
 }
 
-// A client that wants no reply gets none, and the next reply is that of the next command.
+// A client that wants no reply gets none, and the next reply belongs to the next command.
 func TestURI_DoesWritesWithoutAnswers(t *testing.T) {
 	t.Parallel()
 	db := connect(t, mongotest.URI(t), options.Client().SetMaxPoolSize(1))

@@ -63,7 +63,7 @@ func TestCommand_IsMadeHonest(t *testing.T) {
 	}
 }
 
-// Operations are beside the body or in it, and other lists are kept.
+// Operations are in a separate section or in the body, and other lists are kept.
 func TestCommand_HasOperations(t *testing.T) {
 	t.Parallel()
 	a, b := raw(t, "_id", "a"), raw(t, "_id", "b")

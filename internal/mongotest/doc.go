@@ -24,7 +24,7 @@
 // under a hash of its source. If it cannot be built because there is no network, tests are skipped; under CI=1 they
 // fail.
 //
-// # What the stand-in is worth
+// # Limits of the stand-in
 //
 // It reports that it is MongoDB 7.0.42, as a single server without a replica set: the driver retries nothing, there
 // are no transactions and no failovers. Nothing is synced to a disk. Tests on it show what single commands do in
@@ -36,7 +36,7 @@
 //   - Right: $inc, $set, $unset, $max, $min, $setOnInsert, also of paths that are not there, also together; an
 //     $inc that overflows is refused; equality, comparisons, $exists and $or beside _id; findOneAndUpdate,
 //     replaceOne, deleteMany; duplicate keys; sorts by any field; limits, cursors, projections; ascending indexes.
-//   - Wrong without the proxy: increments at once lose each other; bulks of more than 100 hang; an update of
+//   - Wrong without the proxy: concurrent increments overwrite each other; bulks of more than 100 hang; an update of
 //     several of which one fails does none of those after it, and does not say what it did; the indexes of
 //     upserted documents count upserts, not operations.
 //   - Wrong with it, too: $push ignores $slice; -0.0 becomes 0.0; infinities are refused; NaN and Decimal128

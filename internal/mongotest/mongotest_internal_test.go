@@ -63,7 +63,8 @@ func TestRefuse_SkipsOfflineOnly(t *testing.T) {
 	}
 }
 
-// LOCUS_TEST=mongodb without a server starts no stand-in, and a named server that does not exist is not replaced.
+// LOCUS_TEST=mongodb without a server does not start a stand-in, and a named server that does not exist is not
+// replaced.
 func TestFind_FailsWithoutTheServerThatIsAskedFor(t *testing.T) {
 	t.Setenv("LOCUS_TEST", "mongodb")
 	t.Setenv("LOCUS_TEST_MONGODB_URI", "")

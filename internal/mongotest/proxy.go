@@ -21,7 +21,7 @@ type Proxy struct {
 	uri      string
 	target   target
 	listener net.Listener
-	turns    *turns // of the stand-in; nil for a server that needs none
+	turns    *turns // turns of the stand-in; nil for a server that needs none
 	faults   faults
 	shards   shards
 	poses    atomic.Bool // see posed

@@ -10,8 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// stranger is a server that records what it receives and replies incorrectly: to another message, and announcing
-// more replies.
+// stranger is a server that records the commands it receives and replies incorrectly: to another message, and
+// announcing more replies.
 func stranger(t *testing.T) (uri string, sent <-chan message) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -28,9 +28,10 @@ func (p *Proxy) Mongos() {
 }
 
 // Down takes down the shard of the documents for which on returns true, given their collection and _id, a string. A
-// command that names such a document is not executed; neither is one that names no _id, because it needs every
-// shard. The first silent commands get no reply: a mongos looks for the shard for longer than clients wait. Later
-// ones get the error that the shard cannot be reached. up, or the end of the test, brings the shard up again.
+// command that names such a document is not executed; neither is one that names no _id, because it needs every shard.
+// The first few commands, silent of them, get no reply, because a mongos looks for the shard for longer than clients
+// wait. Later ones get the error that the shard cannot be reached. up, or the end of the test, brings the shard up
+// again.
 func (p *Proxy) Down(on func(collection, id string) bool, silent int) (up func()) {
 	p.shards.mu.Lock()
 	defer p.shards.mu.Unlock()

@@ -69,7 +69,7 @@ func (s *standIn) close() error {
 	return nil
 }
 
-// tail keeps the end of the output that is written to it.
+// tail keeps the end of the output written to it.
 type tail struct {
 	mu   sync.Mutex
 	text []byte

@@ -107,8 +107,8 @@ func quickest(out string) string {
 	return "^(" + strings.Join(names, "|") + ")$"
 }
 
-// reached reports whether a test reaches the place of a mutation, as far as is known: code in processes that a test
-// starts is not covered, and case conditions are in no block.
+// reached reports whether a test reaches the place of a mutation. It does not know about code in processes that a test
+// starts, and case conditions, which belong to no block of coverage.
 func (b *baseline) reached(m mutation) bool {
 	at, ran := [2]int{m.line, m.begin - bytes.LastIndexByte(m.source[:m.begin], '\n')}, true
 	for _, of := range b.blocks[m.file] {

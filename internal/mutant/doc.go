@@ -13,10 +13,10 @@
 //	diff --git a/rollup/merge.go b/rollup/merge.go
 //	...
 //
-// The first line says what the bug does wrong. The second names the package and the test that must find it: an
-// anchored go test -run pattern, with subtests after slashes; choose the fastest test that always finds the bug.
-// The diff is in git format. The file is named after the promise and the bug: p04-merge-horizon.patch. Bugs in what
-// the contract of a Store promises are planted in a test's store instead.
+// The first line describes the bug. The second names the package and the test that must find it: an anchored go test
+// -run pattern, with subtests after slashes; choose the fastest test that always finds the bug. The diff is in git
+// format. The file is named after the promise and the bug: p04-merge-horizon.patch. Bugs in what the contract of a
+// Store promises are planted in a test's store instead.
 //
 // TestPatches always checks, quickly, that each patch is complete, that its test exists, and that it applies to the
 // current code: when the patched lines change, the patch must be adapted. With LOCUS_LONG=1, as set by make

@@ -26,13 +26,13 @@ const root = "../.."
 // A patch is a planted bug in bugs/*.patch.
 type patch struct {
 	name, path string
-	bug        string // what it does wrong
+	bug        string // what the bug does wrong
 	pkg, test  string // the test that must find it: a directory, and a pattern with its subtests after slashes
 	files      []string
 }
 
-// Every patch says what it breaks and which test finds it, applies to the current code, and results in valid Go.
-// With LOCUS_LONG=1 its test must pass without it and fail with it.
+// Every patch states what it breaks and which test finds it, applies to the current code, and results in valid Go. With
+// LOCUS_LONG=1 its test must pass without it and fail with it.
 func TestPatches(t *testing.T) {
 	longtest.Slow(t)
 	paths, err := filepath.Glob("bugs/*.patch")

@@ -63,7 +63,7 @@ func Connect(u *url.URL, name string, password secret.Text) (*nats.Conn, error) 
 		servers = append(servers, "nats://"+host)
 	}
 	conn, err := nats.Connect(strings.Join(servers, ","), options...)
-	if errors.Is(err, nats.ErrNoServers) { // which is what the client makes of it
+	if errors.Is(err, nats.ErrNoServers) { // the error that the client turns it into
 		return nil, fmt.Errorf("connect to %s: connection refused", u.Host)
 	}
 	if err != nil {

@@ -104,8 +104,8 @@ func (c *collector) Stop(context.Context) error {
 	return nil
 }
 
-// UploadTraces implements otlptrace.Client. What cannot be sent is given up and logged once: it returns no error, which would be
-// printed past the log.
+// UploadTraces implements otlptrace.Client. Spans that cannot be sent are dropped, and that is logged once: it returns
+// no error, which would be printed without the log.
 func (c *collector) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpans) error {
 	err := c.upload(ctx, spans)
 	if failed := err != nil; c.failing.Swap(failed) != failed {

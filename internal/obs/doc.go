@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package obs turns what happens in Locus into metrics. The libraries do not import it: they report through their own
+// Package obs turns events in Locus into metrics. The libraries do not import it: they report through their own
 // callbacks, which the process connects to it.
 //
 //	locus.Options.OnBatch ──►┐

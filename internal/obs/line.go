@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// lineMetrics say over which line the server is reached, and whether it can record who did what.
+// lineMetrics describe over which line the server is reached, and whether it can record who did what.
 type lineMetrics struct {
 	until    atomic.Pointer[func() time.Time]
 	insecure atomic.Bool

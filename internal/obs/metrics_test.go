@@ -120,7 +120,7 @@ func TestMetrics_Conventions(t *testing.T) {
 	}
 }
 
-// Figures of a cell that is down are absent, not zero. No sum leaves the cell out, and no counter decreases.
+// Figures of a cell that is down are absent and not zero. No sum omits the cell, and no counter decreases.
 func TestP01_MetricsSayWhatIsDown(t *testing.T) {
 	t.Parallel()
 	m := obs.NewMetrics()
@@ -285,7 +285,7 @@ func Example() {
 	// locus_records_total{outcome="matched"} 2
 }
 
-// What the metrics say of servers of databases, logs of cells, backups and the audit log.
+// The metrics about database servers, logs of cells, backups and the audit log.
 func TestMetrics_Resources(t *testing.T) {
 	t.Parallel()
 	m := obs.NewMetrics()

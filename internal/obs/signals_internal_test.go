@@ -132,7 +132,7 @@ func TestSignals_AreThoseOfTheMetrics(t *testing.T) {
 	}
 }
 
-// Each alert has a section that says what to do.
+// Each alert has a section that describes what to do.
 func TestSignals_HaveRunbooks(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/operations.md")

@@ -30,7 +30,8 @@ type Traces struct {
 type TraceOptions struct {
 	// Endpoint is the URL of the collector, without the path /v1/traces.
 	Endpoint string
-	// Sample is the share of traces that are recorded, if the caller has not decided that and OTEL_TRACES_SAMPLER does not say.
+	// Sample is the share of traces that are recorded, unless the caller has decided or OTEL_TRACES_SAMPLER says
+	// otherwise.
 	Sample float64
 	// Env has the variables of the process.
 	Env map[string]string

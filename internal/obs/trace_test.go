@@ -16,7 +16,8 @@ import (
 	"github.com/locus-db/locus/internal/span"
 )
 
-// A caller that does not sample is not traced, but its trace goes on in what it causes; a sampled one gets spans.
+// A caller that does not sample is not traced, but its trace is passed on to the calls that it causes; a sampled one
+// gets spans.
 func TestTraces_FollowTheCaller(t *testing.T) {
 	t.Parallel()
 	traces, err := obs.NewTraces(t.Context(), obs.TraceOptions{Endpoint: "http://127.0.0.1:1", Logger: slog.New(slog.DiscardHandler), Env: map[string]string{"OTEL_EXPORTER_OTLP_TIMEOUT": "1"}})

@@ -29,7 +29,8 @@ const (
 	avoidFor = 10 * time.Second
 	// idleFor is how long an idle connection is kept.
 	idleFor = 30 * time.Second
-	// margin is how much earlier a forwarded call ends than that of its caller, which then still receives what is known.
+	// margin is how much earlier a forwarded call ends than the call of its caller, so that the caller still receives
+	// the known results.
 	margin = 50 * time.Millisecond
 )
 
@@ -100,7 +101,7 @@ func (c *caller) Forward(ctx context.Context, address string, ops []resolve.Op) 
 	return results, nil
 }
 
-// unreachedError says that no connection was made, so nothing was sent.
+// unreachedError means that no connection was made, so nothing was sent.
 type unreachedError struct{ error }
 
 func (e *unreachedError) Unwrap() error { return e.error }

@@ -8,9 +8,9 @@
 //
 //	https://locus:PASSWORD@HOST:PORT/#sha256:FINGERPRINT
 //
-// So only processes that can read the databases can connect, they know the certificate without an authority, and nothing
-// has to be configured or kept secret beside the databases. An address that is out of date leads to a process that refuses
-// the password, or to one that says that it does not hold the lease: neither has done anything then.
+// So only processes that can read the databases can connect, they can check the certificate without an authority, and
+// nothing has to be configured or kept secret apart from the databases. An outdated address leads to a process that
+// refuses the password, or replies that it does not hold the lease: in both cases nothing was done.
 //
 // A call is a POST of HTTP/1.1 over TLS 1.3. Operations and results are JSON, errors are their text and the names of the
 // errors that callers compare with.

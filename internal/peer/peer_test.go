@@ -63,7 +63,7 @@ func done(_ context.Context, ops []resolve.Op) ([]resolve.Result, error) {
 
 var someOps = []resolve.Op{{Ref: entity.Ref{Source: "crm", Key: "1"}, Attributes: entity.Attributes{"name": {"Ann"}}}}
 
-// What is sent arrives as it is, and so do the results.
+// Ops and results arrive unchanged.
 func TestForward_OpsAndResultsArrive(t *testing.T) {
 	t.Parallel()
 	q := &queue{}
@@ -141,7 +141,7 @@ func TestForward_OpsAndResultsArrive(t *testing.T) {
 	})
 }
 
-// A process that is not the one that the address names takes nothing, and the caller knows that nothing was applied.
+// A process that the address does not name accepts nothing, and the caller learns that nothing was applied.
 func TestForward_OnlyToTheProcessOfTheAddress(t *testing.T) {
 	t.Parallel()
 	change := func(address string, fn func(*url.URL)) string {

@@ -80,7 +80,7 @@ func (g *groupCommit) settle(e *PartialWriteError) bool {
 	return all
 }
 
-// giveUp settles the remaining hits. They were not counted, unless the error of their day is
+// giveUp gives the remaining hits their results. They were not counted, unless the error of their day is
 // counter.ErrCommitUnknown.
 func (g *groupCommit) giveUp(err error) {
 	part, some := errors.AsType[*PartialWriteError](err)
@@ -92,7 +92,7 @@ func (g *groupCommit) giveUp(err error) {
 	})
 }
 
-// without refuses the hits that need what an update could not read. It reports whether there were such hits, and
+// without refuses the hits that need data that an update could not read. It reports whether there were such hits, and
 // whether others are left.
 func (g *groupCommit) without(err error) (can, left bool) {
 	e, unread := errors.AsType[*UnreadError](err)

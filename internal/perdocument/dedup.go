@@ -84,8 +84,8 @@ func (d *dedup) loadDays(ctx context.Context, g *counter.CommitGroup) error {
 	return err
 }
 
-// rememberDays gives days that have no record of a batch, or one of an earlier batch of its producer, the record
-// from the summary.
+// rememberDays gives days the record from the summary if they have no record of a batch, or one of an earlier batch of
+// its producer.
 func (d *dedup) rememberDays() {
 	for b, m := range d.days {
 		if whole := d.whole[b.name()]; whole.Known() && (!m.Known() || m.Seq < whole.Seq) {

@@ -11,16 +11,15 @@
 //	└──────────────┘      └──────────────────────────────────┘     days may forget k
 //
 // Each day of a metric is written atomically, but an update of several days is not ([PartialWriteError]). Some days of
-// a batch may be counted and others not, and the answer reports this for each hit. Days that conflicted with another
-// writer are retried without those already written. What cannot be read ([UnreadError]) refuses only the hits that need
-// it.
+// a batch may be counted and others not, and the result reports this for each hit. Days that conflicted with another
+// writer are retried without those already written. Only hits that need unreadable data ([UnreadError]) are refused.
 //
 // # Once
 //
-// The dedup record of a batch is stored in each of its days, atomically with what is counted there, and afterwards in a
-// summary, which allows the days to forget it. To find out whether a batch was counted, read in this order: the days,
-// because a day forgets its record only after the summary was written; then the summary, because it is only dropped
-// after the dedup horizon has risen; then the dedup horizon.
+// The dedup record of a batch is stored in each of its days, atomically with its counts, and afterwards in a summary,
+// which allows the days to forget it. To find out whether a batch was counted, read in this order: the days, because a
+// day forgets its record only after the summary was written; then the summary, because it is only dropped after the
+// dedup horizon has risen; then the dedup horizon.
 //
 // # Guarantees
 //

@@ -222,8 +222,8 @@ func TestP02_BetweenAnyTwoSteps(t *testing.T) {
 	}
 }
 
-// The last batch of a producer is remembered until the latest of all its hits can no longer be repeated, even if
-// no summary knows of that hit.
+// The last batch of a producer is remembered until none of its hits can be repeated any more, even if no summary
+// contains some of them.
 func TestP02_ADayKnowsWhatAProducerSentBefore(t *testing.T) {
 	t.Parallel()
 	c := newCell()

@@ -22,9 +22,9 @@ import (
 // perdocumenttest.Run to certify itself.
 type Store interface {
 	counter.Store
-	// DayBatches returns the records that days have of batches, the zero DedupRecord where there is none. The
-	// transaction writes a day read here only if no other transaction has changed its batch records since;
-	// otherwise the day's error is counter.ErrConflict.
+	// DayBatches returns the records of batches in days, the zero DedupRecord where there is none. The transaction
+	// writes a day read here only if no other transaction has changed its batch records since; otherwise the day's
+	// error is counter.ErrConflict.
 	DayBatches(ctx context.Context, of []DayBatch) ([]counter.DedupRecord, error)
 	// PutDayBatches stores records of batches, each atomically with what the transaction counts in the day.
 	PutDayBatches(ctx context.Context, of []DayMemory) error

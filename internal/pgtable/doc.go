@@ -7,7 +7,7 @@
 //
 // Table locus_export, in the same schema, has a row for each table: what was exported to it, and the watermark of the
 // rows. Write changes the rows and the watermark in one transaction. A killed export leaves the table as it was,
-// readers see the former rows until the commit, and of two exports at once the one that commits last fails.
+// readers see the former rows until the commit, and of two concurrent exports the one that commits last fails.
 //
 // Texts are written as they are, lists as text[], times and numbers of Locus as timestamptz, uuid and bigint. Columns,
 // indexes, views and grants that others add to the table stay.

@@ -170,7 +170,7 @@ func TestWrite_AllOrNothing(t *testing.T) {
 	}
 }
 
-// Of two exports at once, the later one does not overwrite what the earlier one wrote.
+// Of two concurrent exports, the later one does not overwrite the rows of the earlier one.
 func TestWrite_OneOfTwo(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Shared(t)

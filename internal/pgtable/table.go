@@ -59,7 +59,7 @@ const (
 	longest = 63
 )
 
-// Parse parses postgres://USER@HOST/DATABASE?table=[SCHEMA.]TABLE. What it lacks is taken from the variables, the
+// Parse parses postgres://USER@HOST/DATABASE?table=[SCHEMA.]TABLE. Missing parts are taken from the variables, the
 // service file and the password file of libpq. The error does not quote the URL, since that may contain a password.
 func Parse(to string) (*Target, error) {
 	const want = "want postgres://USER@HOST/DATABASE?table=[SCHEMA.]TABLE"
@@ -121,8 +121,8 @@ func (t *Target) Name() string {
 func (t *Target) table() string   { return pgx.Identifier{t.schema, t.name}.Sanitize() }
 func (t *Target) control() string { return pgx.Identifier{t.schema, controls}.Sanitize() }
 
-// Begin looks at the table and changes nothing. The error is ErrForeign if it is one that an export with this Spec did
-// not make.
+// Begin inspects the table and changes nothing. The error is ErrForeign if the table was not made by an export with
+// this Spec.
 func (t *Target) Begin(ctx context.Context, spec Spec) (*State, error) {
 	t.spec = spec
 	if t.schema == "" {

@@ -106,7 +106,7 @@ func (t *Target) record(ctx context.Context, tx pgx.Tx, s *State, l *Load) error
 	return nil
 }
 
-// shape makes the table, or adapts its columns. It returns which of them are lists.
+// shape creates the table, or adapts its columns. It returns which columns are lists.
 func (t *Target) shape(ctx context.Context, tx pgx.Tx, s *State, l *Load) (lists []bool, err error) {
 	var sql []string
 	for _, c := range l.Columns {
@@ -202,7 +202,7 @@ func (t *Target) copy(ctx context.Context, l *Load, lists []bool) (written int, 
 	_, err = t.conn.PgConn().CopyFrom(ctx, reader, "COPY "+t.table()+" ("+strings.Join(names, ", ")+") FROM STDIN")
 	_ = reader.CloseWithError(errEnded)
 	if own := <-done; own != nil && !errors.Is(own, errEnded) {
-		err = own // that of the server only says that the copy was given up
+		err = own // the server's error only says that the copy was aborted
 	}
 	return written, err
 }

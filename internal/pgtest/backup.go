@@ -29,9 +29,9 @@ func (s *Server) Snapshot(t testing.TB) (putBack func()) {
 	}
 }
 
-// Base makes a backup of the files of a server in use, whose Options have Archive. The function it returns recovers the server from it and
-// from the archive, after it was stopped: settings say up to where, such as recovery_target_name. It is then the same server on another
-// timeline.
+// Base makes a backup of the files of a server in use, whose Options have Archive. The returned function recovers the
+// stopped server from the backup and the archive, up to the point in settings, such as recovery_target_name. It is then
+// the same server on another timeline.
 func (s *Server) Base(t testing.TB) (recoverTo func(settings map[string]string)) {
 	t.Helper()
 	kept := filepath.Join(s.dir, "base"+strconv.FormatInt(s.last.Add(1), 10))

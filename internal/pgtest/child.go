@@ -165,7 +165,7 @@ func (c *child) pause() error {
 // goesOn reports whether a process is neither stopped nor ended.
 func goesOn(pid int) bool { return !strings.Contains("TtZ?", stateOf(pid)) }
 
-// slay kills the program and all its children, and waits until none is left.
+// slay kills the program and all its children, and waits until all have ended.
 func (c *child) slay() error {
 	if err := c.freeze(); err != nil {
 		return err
@@ -190,7 +190,7 @@ func stateOf(pid int) string {
 		if syscall.Kill(pid, 0) != nil {
 			return "?"
 		}
-		return "T" // as far as can be told
+		return "T" // as far as can be determined
 	}
 	fields := statOf(pid)
 	if len(fields) == 0 {

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mountDisk gives a server a file system of its own, of limited size and in memory. Only root may.
+// mountDisk gives a server a separate file system, of limited size and in memory. Only root can do that.
 func mountDisk(dir string, size uint64) error {
 	if err := unix.Mount("locus-pg", dir, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, fmt.Sprintf("size=%d,mode=0700", size)); err != nil {
 		return fmt.Errorf("a disk of %d bytes at %s, which only root may mount: %w", size, dir, err)

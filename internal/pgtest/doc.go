@@ -16,10 +16,10 @@
 // searched in $LOCUS_PG_BIN, then in the newest /usr/lib/postgresql/*/bin, then in PATH; if there are none, a test
 // is skipped, or fails under CI=1.
 //
-// The package takes care of several pitfalls. PostgreSQL refuses to run as root, so root runs it as another user,
-// who must be able to reach its files. The server is a child of the test, not of pg_ctl, and must be waited for;
-// otherwise the next start after a kill finds its lock file. Each backend leads a process group of its own and must
-// have ended too. Shared memory is mapped from files, and the rest of it removed; otherwise each kill leaves a
-// segment behind. The path of a socket is limited to 107 bytes. initdb takes longer than everything else, so its
-// result is cached. Times on two cores: a server 0.15 s, a database 0.03 s, a restart after a kill 0.1 s.
+// The package avoids several pitfalls. PostgreSQL refuses to run as root, so root runs it as another user, who must be
+// able to reach its files. The server is a child of the test, not of pg_ctl, and must be waited for; otherwise the next
+// start after a kill finds its lock file. Each backend leads a process group of its own and must have ended too. Shared
+// memory is mapped from files, and the rest of it removed; otherwise each kill leaves a segment behind. The path of a
+// socket is limited to 107 bytes. initdb takes longer than everything else, so its result is cached. Times on two
+// cores: a server 0.15 s, a database 0.03 s, a restart after a kill 0.1 s.
 package pgtest

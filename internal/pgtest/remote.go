@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// Remote returns the URL of a database on a port of this machine, for what takes no sockets. Connections to it are passed
-// on to the server until the test ends, also after the server was restarted.
+// Remote returns the URL of a database at a port of this machine, for clients that cannot use sockets. Connections are
+// forwarded to the server until the test ends, also after the server was restarted.
 func (s *Server) Remote(t testing.TB, db string) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -30,9 +30,8 @@ type Options struct {
 	MaxConnections int
 	// Settings are additional settings of the server.
 	Settings map[string]string
-	// InMemory stores the files in memory if there is room: such a server starts in a third of the time and does
-	// not wait for the disk that all tests share. A kill loses as little there as on a disk: neither loses what was
-	// written.
+	// InMemory stores the files in memory if there is room: such a server starts in a third of the time and does not
+	// wait for the disk that all tests share. A kill of the server loses no written data there either.
 	InMemory bool
 	// Archive makes the server keep its log, for Server.Base.
 	Archive bool

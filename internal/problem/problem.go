@@ -98,7 +98,7 @@ func Clip(s string) string {
 // InvalidError lists every problem of an input. Nothing was applied.
 type InvalidError struct {
 	Problems []Problem
-	// Definition is the kind of definition that the input is, such as rollup; "" if it is none.
+	// Definition is the kind of definition in the input, such as rollup; "" if it is not a definition.
 	Definition string
 }
 

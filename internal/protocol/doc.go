@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package protocol is the key protocol: what a process does, one step after the other, so that a key never has two puids,
-// whatever maps the processes have. A [Walk] is the lookup or put of one key, a [Rollout] makes a generation the current one, a
-// [Compaction] takes generations out of the search. Package cell says which rules they keep and why these are enough.
+// Package protocol is the key protocol: the steps by which processes make sure that a key never has two puids, whatever
+// maps they have. A [Walk] is the lookup or put of one key, a [Rollout] makes a generation the current one, a
+// [Compaction] takes generations out of the search. Package cell describes the rules that they follow and why these are
+// sufficient.
 //
 // All three are values. Each returns its next [Request] and is given the [Reply]. They have no goroutine, clock or database, so
 // the code that runs in production also runs in a model that explores every interleaving of three processes, three

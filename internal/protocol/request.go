@@ -55,8 +55,8 @@ type Reply struct {
 	Row  int64
 	// Fresh reports that the request gave the key its puid.
 	Fresh bool
-	// Fenced reports that the cell refused: it is not open, or not here, or the epoch of its head is above the request's.
-	// Nothing was done.
+	// Fenced reports that the cell refused: it is not open, or not at this database, or the epoch of its head is above
+	// the request's. Nothing was done.
 	Fenced bool
 	// View is the newest map, if the request was for that.
 	View View

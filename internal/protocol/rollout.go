@@ -24,7 +24,7 @@ func NewRollout(gen int, newest View) Rollout {
 	return Rollout{gen: uint16(gen)}.plan(newest)
 }
 
-// plan determines the next step from what the map says has been done.
+// plan determines the next step from what, according to the map, has been done.
 func (a Rollout) plan(v View) Rollout {
 	made := a.do == ActionAnnounce
 	a.view, a.at = v, a.gen

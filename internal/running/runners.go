@@ -40,7 +40,8 @@ type Options[D any, R Runner] struct {
 	New func(D) R
 	// Failed is called at once when a runner has ended with an error.
 	Failed func(ctx context.Context, w Wanted[D], err error)
-	// Ended is called when a runner has ended, before another takes its place. It and what Each calls exclude each other.
+	// Ended is called when a runner has ended, before another takes its place. It never runs concurrently with the
+	// calls of Each.
 	Ended func(name string, r R)
 	// Stale reports whether all runners have to begin again, nil never. It is called after definitions were read, if there are any.
 	Stale func(ctx context.Context) bool

@@ -33,7 +33,7 @@ func (w *worker) Run(ctx context.Context) error {
 	}
 }
 
-// world has the definitions, and notes what happens to runners.
+// world has the definitions, and records the events of runners.
 type world struct {
 	wake chan struct{}
 

@@ -29,8 +29,8 @@ var errAgain = errors.New("snapshot: records are being resolved")
 
 // Reading are options of Read.
 type Reading struct {
-	// Still holds up every write to the cells while their snapshots are opened, those of counters and rollups too. Without
-	// it only the resolution of records waits. It is for a directory, which one process has.
+	// Still blocks all writes to the cells while their snapshots are opened, including writes of counters and rollups.
+	// Without it only the resolution of records waits. It is for a directory, which a single process uses.
 	Still bool
 	// Opened is called once all snapshots are open, before any is scanned. It may be nil.
 	Opened func(*Opened) error
@@ -47,8 +47,8 @@ type Opened struct {
 	Waiting int
 }
 
-// Read opens a snapshot of every cell between two batches, when no record waits for its resolution, and scans all of
-// them while writes go on.
+// Read opens a snapshot of every cell between two batches, when no record waits for resolution, and scans the snapshots
+// while writes continue.
 func Read(ctx context.Context, e *engine.Engine, r Reading) (*Opened, error) {
 	for n := 1; ; n++ {
 		s := &snapshots{Reading: r, engine: e, opened: Opened{Watermark: changelog.Watermark{}}}
@@ -113,7 +113,7 @@ func (s *snapshots) once(ctx context.Context, last bool) error {
 	return group.Wait()
 }
 
-// together begins do for each cell, and returns once all are ready, or late.
+// together starts do for each cell, and returns once all are ready, or too late.
 func together(ctx context.Context, group *errgroup.Group, ids []cell.ID, late <-chan time.Time, do func(id cell.ID, ready chan<- struct{}) error) error {
 	ready := make(chan struct{}, len(ids))
 	for _, id := range ids {

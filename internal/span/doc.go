@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package span is how libraries say which work they do, and for which request, to a recorder of traces that they do not
-// know:
+// Package span lets libraries report their work, and for which request they do it, to a recorder of traces that they do
+// not import:
 //
 //	internal/httpapi, sinks, sources ─► Tracer.Root ─┐
 //	context ──► resolve, backends ────► Start ───────┼─► Recording: internal/obs, by OpenTelemetry

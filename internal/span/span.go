@@ -101,7 +101,7 @@ func (s Span) Link(to Span) {
 	}
 }
 
-// Header returns the W3C traceparent and tracestate for what the span calls, "" for none.
+// Header returns the W3C traceparent and tracestate for calls within the span, "" for none.
 func (s Span) Header() (parent, state string) {
 	if s.recording == nil {
 		return "", ""

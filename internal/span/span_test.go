@@ -11,7 +11,7 @@ import (
 	"github.com/locus-db/locus/internal/span"
 )
 
-// written is a Recording that writes down what it is told.
+// written is a Recording that writes down its calls.
 type written struct {
 	name string
 	told *[]string
@@ -78,7 +78,7 @@ func BenchmarkStart_Off(b *testing.B) {
 	}
 }
 
-// work makes every call that stands in the paths of requests, writes and deliveries.
+// work makes every call that occurs in requests, writes and deliveries.
 func work(ctx context.Context, t span.Tracer) {
 	ctx, root := span.StartRoot(ctx, t, "request")
 	ctx, s := span.Start(ctx, "write")

@@ -10,8 +10,8 @@ import (
 // maxStatement is how many bytes of the text of statements a span has.
 const maxStatement = 1000
 
-// Statements starts a span below this one for statements that a database gets at once. Their texts are those of the program, with
-// parameters: no value is in them. Without a recording they are not looked at.
+// Statements starts a span below this one for statements that a database gets at once. Their texts are constants of the
+// program with parameters, so they contain no values. Without a recording they are not read.
 func (s Span) Statements(ctx context.Context, system string, count int, sql func(i int) string) Span {
 	if s.recording == nil || count == 0 {
 		return Span{}

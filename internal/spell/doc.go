@@ -6,7 +6,7 @@
 //
 // The distance of two words is the number of typing errors between them: a letter that is missing, added, wrong, or two
 // neighbours that changed places (optimal string alignment). A list is sorted, so words with the same beginning are
-// neighbours: the row of distances of a beginning is computed once for all words that have it, and those are all passed
-// over if no continuation can be near enough. How much each word shares with the one before is stored for that. A list is
-// one text and five bytes a word more, about 15 in all.
+// neighbours: the row of distances of a beginning is computed once for all words that have it, and all of them are
+// skipped if no continuation can be close enough. To this end the list stores how many characters each word shares with
+// the previous one. A list is one text and five bytes per word, about 15 bytes per word in all.
 package spell

@@ -13,8 +13,9 @@ import (
 // MaxEdits is the maximum distance that is searched.
 const MaxEdits = 2
 
-// Edits returns how many typing errors are assumed in a word: none in up to 2 letters, one in up to 5, two in longer
-// words. There are none in a word with a number or with Han characters, where another sign is another word.
+// Edits returns how many typing errors are tolerated in a word: none in up to 2 letters, one in up to 5, two in longer
+// words. None are tolerated in a word with a digit or with Han characters, because a different character makes a
+// different word.
 func Edits(word string) int {
 	letters := 0
 	for _, r := range word {
@@ -43,7 +44,7 @@ type List struct {
 	least  []uint8  // the least of them in each block of words
 }
 
-// block is how many words a search passes over at once.
+// block is how many words a search skips at a time.
 const block = 32
 
 // Word is a word of a list, its position and its distance from another one.

@@ -45,8 +45,8 @@ func (l *List) Within(word string, edits, limit int) []Word {
 	return slices.Clone(w.found[:min(len(w.found), limit)])
 }
 
-// strange is smaller for words whose first letter, and then whose length, is that of the word: few errors are in the
-// first letter, and a wrong one is more frequent than a missing one.
+// strange is smaller for words with the same first letter as the word, and then for words of the same length: few
+// errors are in the first letter, and a wrong letter is more frequent than a missing one.
 func (w *walk) strange(text string) (n int) {
 	if first, _ := utf8.DecodeRuneInString(text); first != w.word[0] {
 		n = 2
@@ -57,10 +57,11 @@ func (w *walk) strange(text string) (n int) {
 	return n
 }
 
-// all visits the words in order. What a word shares with the one before is not computed again, and a word that shares a
-// beginning from which no word is near enough is not looked at.
+// all visits the words in order. It does not compute again what a word shares with the previous one, and skips words
+// with a beginning from which no word is close enough.
 func (w *walk) all() {
-	depth, far := 0, math.MaxInt // how many rows are those of the word before, and the length of such a beginning of it
+	// how many rows of the previous word are still valid, and the length of the beginning to skip
+	depth, far := 0, math.MaxInt
 	shared := w.list.shared
 	for at, least := range w.list.least {
 		if int(least) >= far {
@@ -78,8 +79,9 @@ func (w *walk) all() {
 	}
 }
 
-// one visits a word, whose first characters up to depth have their rows. It returns how many have after that, and the
-// length of the first of its beginnings from which no word is near enough, or a larger one if there is none.
+// one visits a word, whose first depth characters already have rows. It returns how many characters have rows
+// afterwards, and the length of the shortest beginning from which no word is close enough, or a larger number if there
+// is none.
 func (w *walk) one(at, depth int) (rows, far int) {
 	text := w.list.At(at)
 	for size := w.sizes[depth]; size < len(text); depth++ {

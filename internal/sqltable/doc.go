@@ -4,7 +4,7 @@
 //
 //	postgres://host/db  ┐          ┌ --table: pages by the primary key, each row with its position
 //	sqlite:FILE         ├─► Open ──┤
-//	mysql://host/db     ┘          └ --query, or no primary key: one result, as far as it is taken
+//	mysql://host/db     ┘          └ --query, or no primary key: one result, read as far as needed
 //
 // Values have the text that package tabular gives to files: dates and times in ISO form, times with a zone in UTC,
 // arrays as several values. Columns of bytes have none. Passwords come from the environment or from files of the

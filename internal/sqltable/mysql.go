@@ -26,7 +26,7 @@ import (
 type mysql struct {
 	db      *sql.DB
 	conn    *sql.Conn
-	numbers map[string]string // how a parameter is converted to be compared with a column of numbers
+	numbers map[string]string // how a parameter is converted for comparison with a column of numbers
 }
 
 // openMySQL opens a database by URL, mysql://USER@HOST:PORT/DATABASE, with tls=true, skip-verify or false, and

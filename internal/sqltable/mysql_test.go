@@ -89,7 +89,7 @@ func isFile(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// One server for all that is to be seen of MySQL: texts, pages, the snapshot and passwords.
+// One server for all tests of MySQL: texts, pages, the snapshot and passwords.
 func TestMySQL(t *testing.T) {
 	socket, root := mariaDB(t)
 	run := func(statements string) {

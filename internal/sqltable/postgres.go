@@ -20,7 +20,7 @@ import (
 // postgres is a transaction of PostgreSQL. All values are texts, as the server writes them.
 type postgres struct{ conn *pgconn.PgConn }
 
-// snapshot begins the transaction; what concerns the text of values is the same whatever the server is set to.
+// snapshot begins the transaction with settings that make the text of values independent of the server's settings.
 const snapshot = `BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY;
 SET LOCAL client_encoding = 'UTF8'; SET LOCAL datestyle = 'ISO, YMD'; SET LOCAL timezone = 'UTC'; SET LOCAL intervalstyle = 'iso_8601';
 SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0`
@@ -182,6 +182,5 @@ func (r *postgresRows) next() ([]*string, error) {
 	return r.values, nil
 }
 
-// close does nothing: a result that was not read to its end ends with the connection, and not by reading the rest of
-// it.
+// close does nothing: a result that was not read to its end is dropped with the connection instead of being read.
 func (r *postgresRows) close() error { return nil }

@@ -36,7 +36,7 @@ func TestPostgres_Texts(t *testing.T) {
 	}
 }
 
-// A table is read in pages by its key, and goes on after any row; what others write is not seen.
+// A table is read in pages by its key, and reading can continue after any row. Writes by others are not seen.
 func TestPostgres_Pages(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Shared(t)

@@ -12,8 +12,8 @@ import (
 type Options struct {
 	// Exactly one of Table, perhaps with its schema, and Query is set.
 	Table, Query string
-	// Since is a column of values that only grow, such as the time of the last change. With From, only rows from that
-	// value on are read, and none whose value is null.
+	// Since is a column whose values only grow, such as the time of the last change. With From, only rows from that
+	// value on are read, without rows whose value is null.
 	Since, From string
 	// After is the position of a row, after which a table is read.
 	After []string

@@ -55,7 +55,8 @@ type sqlRows struct {
 	done         bool
 }
 
-// close ends the result. One that was not read to its end is cancelled, since the driver would read the rest of it.
+// close ends the result. A result that was not read to its end is cancelled, because the driver would read the rest of
+// it.
 func (r *sqlRows) close() error {
 	if !r.done {
 		r.cancel()

@@ -168,8 +168,8 @@ func (t *Table) noTable(reason string, err error) error {
 // Columns implements tabular.Table.
 func (t *Table) Columns() []tabular.Column { return t.public }
 
-// Key returns the columns of the primary key, by which rows are in order; none if they are in no order and have no
-// position.
+// Key returns the columns of the primary key, by which rows are ordered. Without a primary key it is empty, and rows
+// have no order and no position.
 func (t *Table) Key() []string { return t.key }
 
 // High returns the highest value of the column Since in the snapshot, as its database writes it, "" without one.

@@ -6,9 +6,9 @@
 //	           one row group at a time                                 phones (a list), contacts[].email
 //	XLSX ────► OpenWorkbook ─► Sheets ─► Grid.Next ─► texts            the caller knows which row is the header
 //
-// Texts are those that a person would write: dates and times in ISO form, decimals with all their digits, booleans as
-// true and false. A null has no cell, and each value of a list has one.
+// Texts are as a person would write them: dates and times in ISO form, decimals with all their digits, booleans as true
+// and false. A null has no cell, and each value of a list has one.
 //
-// The files are untrusted. An *Error says what is wrong and in which row; the parquet library panics on some damaged
-// files, which is an *Error too.
+// The files are untrusted. An *Error describes the fault and its row; the parquet library panics on some damaged files,
+// which also becomes an *Error.
 package tabular

@@ -13,7 +13,7 @@ import (
 // maxColumns is how many columns a table has at most.
 const maxColumns = 4096
 
-// parquetBatch is how many rows are taken from the library at once.
+// parquetBatch is how many rows are read from the library at a time.
 const parquetBatch = 64
 
 // parquetTable reads the row groups of a Parquet file one after another.

@@ -114,7 +114,7 @@ func pageHeader(r io.ReaderAt, at, end int64) (*format.PageHeader, int64, error)
 	}
 }
 
-// valuesOf returns how many values the rows have in a page, and whether it is a dictionary, which has none.
+// valuesOf returns how many values of rows a page has, and whether it is a dictionary, which has none.
 func valuesOf(header *format.PageHeader) (n int64, dictionary bool, err error) {
 	switch {
 	case header.Type == format.DataPage && header.DataPageHeader.Valid:
@@ -150,8 +150,8 @@ func encodingOf(header *format.PageHeader) format.Encoding {
 	return header.DataPageHeader.V.Encoding
 }
 
-// checkPage checks the bytes of a page: their checksum, if there is one, and what they unpack to. It returns buf,
-// perhaps a longer one.
+// checkPage checks the bytes of a page: their checksum, if there is one, and their unpacked size. It returns buf, or a
+// longer buffer in its place.
 func checkPage(r io.ReaderAt, at int64, codec format.CompressionCodec, header *format.PageHeader, buf []byte) ([]byte, error) {
 	page := slices.Grow(buf[:0], int(header.CompressedPageSize))[:header.CompressedPageSize]
 	if _, err := io.ReadFull(io.NewSectionReader(r, at, int64(len(page))), page); err != nil {

@@ -146,8 +146,8 @@ func small(t testing.TB) []byte {
 	return written(t, rows, parquet.PageBufferSize(256), parquet.Compression(&zstd.Codec{}))
 }
 
-// A damaged file is an error or the right rows: never a panic, other rows, or fewer. What names
-// of columns were nothing in the file tells.
+// A damaged file gives an error or the right rows: never a panic, other rows, or fewer. Nothing in the file protects
+// the names of columns.
 func TestParquet_Damage(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

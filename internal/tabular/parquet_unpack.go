@@ -15,8 +15,8 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// checkSize unpacks a page as far as it must to see that it has at most size bytes: the library allocates what the page
-// unpacks to, or asks for, without a limit.
+// checkSize unpacks as much of a page as is needed to verify that it has at most size bytes unpacked, because the
+// library allocates without a limit.
 func checkSize(codec format.CompressionCodec, page []byte, size int64) error {
 	n := int64(len(page))
 	switch codec {

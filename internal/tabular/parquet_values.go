@@ -77,8 +77,8 @@ func pairsOf(column *parquet.Column) *parquet.Column {
 	return fields[0]
 }
 
-// textOf returns how values of a type are written, or why they have no text. The function reports false for a value
-// that counts as null: a number that is none.
+// textOf returns a function that writes values of a type, or the reason why they have no text. The function reports
+// false for values that count as null, such as NaN.
 func textOf(t parquet.Type) (text func(parquet.Value) (string, bool), binary string) {
 	if logical := t.LogicalType(); logical != nil {
 		switch of := logical.Value.(type) {

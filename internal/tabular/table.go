@@ -11,7 +11,7 @@ import (
 type Column struct {
 	// Name is the path of the column, as in JSON: city, location.city, contacts[].email.
 	Name string
-	// Binary, if not "", says why the column has no text; its cells are left out, or have the bytes.
+	// Binary, if not "", is the reason why the column has no text; its cells are left out, or have the bytes.
 	Binary string
 }
 

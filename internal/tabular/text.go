@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// FormatFloat writes a number of that many bits with as few digits as tell it apart, without an exponent where that is
-// short. It reports false for a number that is none.
+// FormatFloat writes a floating-point number of bits with as few digits as identify it, without an exponent if that is
+// short. It reports false for NaN and infinities.
 func FormatFloat(f float64, bits int) (string, bool) {
 	if math.IsNaN(f) {
 		return "", false

@@ -144,8 +144,8 @@ func (g *Grid) cells() error {
 	}
 }
 
-// cell returns the text of a cell whose start was read. That of a formula is the value that it had when the file was
-// saved; one whose value is an error has none.
+// cell returns the text of a cell whose start element was read. A formula has the value that it had when the file was
+// saved; a cell whose value is an error has none.
 func (g *Grid) cell(start xml.StartElement) (string, error) {
 	value, inline := "", ""
 	for done := false; !done; {

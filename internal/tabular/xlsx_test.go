@@ -112,8 +112,8 @@ func TestXLSX_Texts(t *testing.T) {
 	}
 }
 
-// Rows have the numbers that a spreadsheet shows; those without a value are left out; a formula has the value that was
-// saved, and none if that is an error.
+// Rows have the numbers that a spreadsheet shows; rows without a value are left out; a formula has the saved value, and
+// none if that is an error.
 func TestXLSX_RowsAndFormulas(t *testing.T) {
 	t.Parallel()
 	file := edited(t, book(t, func(f *excelize.File, set func(string, any, string)) {

@@ -68,7 +68,7 @@ func (t *sharedTexts) add(text string) error {
 	return t.flush(false)
 }
 
-// flush writes what is in memory to the file, at the end only if there is one.
+// flush writes the texts in memory to the file; at the end only if there is a file.
 func (t *sharedTexts) flush(end bool) (err error) {
 	if len(t.memory) < maxTexts && (!end || t.file == nil) {
 		return nil

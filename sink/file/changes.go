@@ -128,8 +128,8 @@ func (s *ChangeSink) trail(id string) *trail {
 	return s.cells[id]
 }
 
-// DeliverChanges implements sink.ChangeSink. The file of a change is that of the day of its time, or the last one if that is
-// later: times may go back, and the order of the names is that of the changes.
+// DeliverChanges implements sink.ChangeSink. A change is written to the file of its day, or to the last file if that is
+// later: times may go back, but the files in the order of their names must have the changes in order.
 func (s *ChangeSink) DeliverChanges(_ context.Context, changes []sink.Change) (delivered int, err error) {
 	t := s.trail(changes[0].Cell.String())
 	t.mu.Lock()
@@ -172,7 +172,7 @@ func (s *ChangeSink) DeliverChanges(_ context.Context, changes []sink.Change) (d
 	return len(changes), nil
 }
 
-// add appends lines to a file durably. What is left of lines that could not be written is cut off.
+// add appends lines to a file durably. A part of lines that could not be written is cut off.
 func (s *ChangeSink) add(name string, lines []byte) (err error) {
 	path := filepath.Join(s.dir, name)
 	_, err = os.Lstat(path)

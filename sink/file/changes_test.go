@@ -63,7 +63,8 @@ func TestChanges_Conformance(t *testing.T) {
 	})
 }
 
-// Owners that are killed within a line, at any place, over days whose times go back, leave every change once and in order.
+// Owners that are killed within a line, at any position, over days whose times go back, leave every change once and in
+// order.
 func TestP17_ChangesAfterKilledOwners(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -107,7 +107,7 @@ func TestDeliver_MergesParts(t *testing.T) {
 	}
 }
 
-// once keeps the last event of each ID: a batch has it at most once.
+// once keeps the last event of each ID, because a batch has each ID at most once.
 func once(events []sink.Event) (unique []sink.Event) {
 	seen := map[locality.ID]bool{}
 	for i := len(events) - 1; i >= 0; i-- {
@@ -119,7 +119,7 @@ func once(events []sink.Event) (unique []sink.Event) {
 	return unique
 }
 
-// What a former owner writes after another one has begun is not seen, and what a killed one left behind is removed.
+// Files that a former owner writes after another one has begun are ignored, and files of a killed owner are removed.
 func TestDeliver_FormerOwnersChangeNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -17,8 +17,8 @@ import (
 	"github.com/locus-db/locus/sink"
 )
 
-// ChangeSink is the target of changes in a topic that is not compacted. Their key is the cell, so that those of a cell stay
-// in order, and the header seq says which are repeated.
+// ChangeSink is the target of changes in a topic that is not compacted. Their key is the cell, so that the changes of a
+// cell stay in order, and the header seq identifies repeated ones.
 type ChangeSink struct {
 	topic    string
 	producer *kgo.Client

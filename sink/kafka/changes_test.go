@@ -65,7 +65,8 @@ func TestChanges_Conformance(t *testing.T) {
 	})
 }
 
-// A topic that is missing is not created, because nothing says for how long it is to keep the trail; a compacted one is refused.
+// A missing topic is not created, because the time for which it should keep the trail is unknown; a compacted topic is
+// refused.
 func TestChanges_TopicsOfOthers(t *testing.T) {
 	t.Parallel()
 	brokers := cluster(t)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kafka delivers the events of a sink to a compacted topic of Kafka, or of brokers that speak its protocol, as a
-// driver of package sink. Importing it makes URLs of this form known:
+// Package kafka delivers the events of a sink to a compacted topic of Kafka, or of brokers that speak its protocol, as
+// a driver of package sink. Importing it registers URLs of this form:
 //
 //	kafka://[USER@]BROKER:9092[,BROKER:9092]/TOPIC[?tls=true][&sasl=plain|scram-sha-256|scram-sha-512]
 //
@@ -11,10 +11,10 @@
 //	one transaction: TOPIC           id ─► {"id":...,"rev":...,"op":...}    each event of a batch
 //	                 TOPIC.progress  TOPIC ─► token, rev, position          the state after them
 //
-// Both are written in one transaction under the transactional ID locus.TOPIC. So a consumer that reads what is committed
-// misses nothing and gets nothing twice, and the revs of a key never fall. A new owner takes the transactional ID over
-// before it reads the position: the broker then aborts what the former one was writing, and refuses it from then on. An
-// owner that finds a higher token in TOPIC.progress gives up.
+// Both are written in one transaction under the transactional ID locus.TOPIC. So a consumer that reads committed
+// messages misses nothing and gets nothing twice, and the revs of a key never fall. A new owner takes the transactional
+// ID over before it reads the position: the broker then aborts the transaction of the former owner, and refuses it from
+// then on. An owner that finds a higher token in TOPIC.progress gives up.
 //
 // Missing topics are created, compacted. The user needs to read and write both, and to write the transactional ID.
 package kafka

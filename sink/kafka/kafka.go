@@ -48,7 +48,7 @@ func Open(ctx context.Context, to *url.URL, password secret.Text) (*Sink, error)
 	return s, nil
 }
 
-// connect takes the transactional ID over, and then reads what was committed under it.
+// connect takes the transactional ID over, and then reads the state that was committed under it.
 func (s *Sink) connect(ctx context.Context) error {
 	producer, err := kgo.NewClient(append(s.common[:len(s.common):len(s.common)], kgo.TransactionalID("locus."+s.topic), kgo.TransactionTimeout(patience), kgo.WithHooks(&s.dials))...)
 	if err != nil {
@@ -70,8 +70,8 @@ func (s *Sink) connect(ctx context.Context) error {
 	return nil
 }
 
-// broken closes the connection after an error: the next one begins with what was really committed. An owner that was
-// fenced never connects again, because that would fence the one that took its place.
+// broken closes the connection after an error, so that the next one begins with the committed state. An owner that was
+// fenced never connects again, because that would fence its successor.
 func (s *Sink) broken(err error) error {
 	s.producer.Close()
 	s.producer = nil

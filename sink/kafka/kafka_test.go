@@ -133,7 +133,7 @@ func event(n byte, token, count int64, view map[string]any) sink.Event {
 
 func at(base int64) *sink.Position { return &sink.Position{Installation: "x", Base: base} }
 
-// A former owner is refused by the broker once another one has opened the topic, and the other one is not disturbed.
+// A former owner is refused by the broker once another one has opened the topic, and the new owner is not disturbed.
 func TestP17_FormerOwnersAreFenced(t *testing.T) {
 	t.Parallel()
 	brokers := cluster(t)
@@ -167,7 +167,8 @@ func TestP17_FormerOwnersAreFenced(t *testing.T) {
 	}
 }
 
-// Whichever commit fails, the events and their position are both there or both missing, and a repetition writes them once.
+// Whichever commit fails, the events and their position are either both there or both missing, and a repetition writes
+// them once.
 func TestP17_EventsAndPositionAreCommittedTogether(t *testing.T) {
 	t.Parallel()
 	for failing := range int32(4) {

@@ -86,7 +86,7 @@ func (r *Reader) Read(ctx context.Context, ids []locality.ID, fn func(sink.Held)
 	return nil
 }
 
-// heldOf returns what a message says of an ID: a tombstone is a deletion.
+// heldOf returns the state of an ID that a message has: a tombstone is a deletion.
 func heldOf(id locality.ID, rev int64, value []byte) sink.Held {
 	e := sink.Event{ID: id, Rev: rev, Op: sink.Delete}
 	if value != nil && json.Unmarshal(value, &e) != nil {

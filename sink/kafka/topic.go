@@ -30,7 +30,7 @@ const (
 	appears = 50 * time.Millisecond
 )
 
-// ensure creates a topic if it is missing, with a number of partitions, -1 for what the brokers are set to. One that exists
+// ensure creates a topic if it is missing, with a number of partitions, -1 for the brokers' default. An existing topic
 // must be compacted.
 func (s *Sink) ensure(ctx context.Context, name string, partitions int32) error {
 	_, _, err := kafkatopic.Partitions(ctx, s.producer, name)
@@ -76,7 +76,7 @@ func (s *Sink) compacted(ctx context.Context, name string) error {
 	return err
 }
 
-// policyOf returns what the brokers do with old messages of a topic, "" if the user may not know it.
+// policyOf returns the broker's policy for old messages of a topic, "" if the user may not read it.
 func policyOf(ctx context.Context, client *kgo.Client, name string) (string, error) {
 	req := kmsg.NewPtrDescribeConfigsRequest()
 	resource := kmsg.NewDescribeConfigsRequestResource()
@@ -169,8 +169,9 @@ func (s *Sink) scan(ctx context.Context, topic string, partition int32, each fun
 	return nil
 }
 
-// sweep writes tombstones for the IDs whose last rev is below that of a sweep. The topic is not read if it never had a lower
-// one. It is read twice only if there are such IDs: after partitions were added, an ID may be in two of them.
+// sweep writes tombstones for the IDs whose last rev is lower than the sweep. The topic is not read if it never had a
+// lower rev. It is read twice only if there are such IDs, because after partitions were added an ID may be in two of
+// them.
 func (s *Sink) sweep(ctx context.Context, below int64) error {
 	if s.mark.First == 0 || s.mark.First >= below {
 		return nil

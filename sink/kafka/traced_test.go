@@ -19,7 +19,8 @@ type traced struct{ span.Recording }
 
 func (traced) Header() (parent, state string) { return "00-parent-01", "vendor=1" }
 
-// The trace of a delivery goes on in what reads the messages, deletions too; without a trace they have no further headers.
+// The trace of a delivery is passed on to the readers of the messages, including deletions; without a trace messages
+// have no further headers.
 func TestDeliver_HasTheTrace(t *testing.T) {
 	t.Parallel()
 	s := must(t, cluster(t), "golden")

@@ -42,11 +42,12 @@ var driver = sink.Driver{
 	Lanes: 1, Batch: batchSize,
 }
 
-// parameters are those that a definition may have: others name files and credentials of the server that runs the sink, or
-// ask for less than what it has to wait for.
+// parameters are the parameters that a definition may have. Others name files and credentials of the server that runs
+// the sink, or weaken the required write guarantees.
 var parameters = []string{"collection", "authSource", "replicaSet", "directConnection"}
 
-// collectionForm is that of a collection: MongoDB has its own below system, and the positions have one.
+// collectionForm is the form of a collection's name. MongoDB's own collections begin with system, and the positions
+// have their own collection.
 var collectionForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,99}$`)
 
 // split returns the URI of a database and the name of a collection.

@@ -22,12 +22,12 @@ import (
 type Options struct {
 	// Password of the user in the URI.
 	Password secret.Text
-	// UnsafeDurability accepts a server that may lose what it has acknowledged, as that of package storage/mongodb does.
+	// UnsafeDurability accepts a server that may lose acknowledged writes, like the option of package storage/mongodb.
 	UnsafeDurability bool
 }
 
 const (
-	// patience is how long a command may take, and sweeping the one that reads the whole collection.
+	// patience limits a command, and sweeping the one that reads the whole collection.
 	patience = time.Minute
 	sweeping = 30 * time.Minute
 	// controls is the collection of the positions.
@@ -170,7 +170,7 @@ func (s *Sink) store(ctx context.Context, token int64, at *sink.Position) error 
 	return nil
 }
 
-// write inserts events, and replaces documents that have a lower rev. It returns those that no document can hold.
+// write inserts events, and replaces documents that have a lower rev. It returns the events that no document can hold.
 func (s *Sink) write(ctx context.Context, events []sink.Event) (rejected []sink.Rejected, err error) {
 	var docs []any
 	var replacements []mongo.WriteModel

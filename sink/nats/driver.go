@@ -15,8 +15,8 @@ import (
 func init() { sink.Register(driver, "nats") }
 
 const (
-	// lanes is the number of batches on their way at once, and batchSize a good size of them: their events are published
-	// at once.
+	// lanes is the number of batches in flight, and batchSize a good size for them; the events of a batch are published
+	// concurrently.
 	lanes     = 4
 	batchSize = 64
 )
@@ -36,7 +36,7 @@ var driver = sink.Driver{
 	Lanes: lanes, Batch: batchSize,
 }
 
-// subjectForm is that of a prefix of subjects: no wildcards, and none of those that the server uses itself.
+// subjectForm is the form of a subject prefix: no wildcards, and no subject that the server uses itself.
 var subjectForm = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
 
 // check returns why a URL cannot be that of a target.

@@ -14,7 +14,7 @@ type traced struct{ span.Recording }
 
 func (traced) Header() (parent, state string) { return "00-parent-01", "vendor=1" }
 
-// The trace of a delivery goes on in what reads the messages.
+// The trace of a delivery is passed on to the readers of the messages.
 func TestDeliver_HasTheTrace(t *testing.T) {
 	t.Parallel()
 	s, js := broker(t)

@@ -60,7 +60,7 @@ func TestChanges_Conformance(t *testing.T) {
 	})
 }
 
-// A change that no table can have stops the trail at it; those before it are there.
+// A change that no table can store stops the trail before it; earlier changes are stored.
 func TestChanges_StopAtWhatCannotBeStored(t *testing.T) {
 	t.Parallel()
 	s, url, conn := openTrail(t)

@@ -54,8 +54,8 @@ func parse(to string) (*Sink, error) {
 	if err != nil {
 		return nil, errors.New("postgres: the parameters of the URL cannot be read: " + want)
 	}
-	// PGPASSWORD belongs to the server of the cells. A password file names the host of each password, but of a list
-	// of hosts all would get that of the first.
+	// PGPASSWORD belongs to the server of the cells. A password file has a password for each host, but with a list of
+	// hosts all of them would get the password of the first.
 	several := slices.ContainsFunc(config.Fallbacks, func(f *pgconn.FallbackConfig) bool { return f.Host != config.Host || f.Port != config.Port })
 	if _, own := u.User.Password(); !own && (several || os.Getenv("PGPASSWORD") != "") {
 		config.Password = ""

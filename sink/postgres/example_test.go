@@ -10,7 +10,7 @@ import (
 	"github.com/locus-db/locus/sink/postgres"
 )
 
-// A runner calls Open once it holds the lease of the sink. Its other options are those of the example of package sink.
+// A runner calls Open once it holds the lease of the sink. Its other options are as in the example of package sink.
 func Example() {
 	_ = sink.New(sink.Options{
 		Name: "golden", Lanes: 1, Batch: postgres.BatchSize,

@@ -17,8 +17,8 @@ import (
 
 // Options of Open. Nil is the default.
 type Options struct {
-	// Columns are the attributes that get a text column: those with one value. An attribute with the name of another
-	// column is left out.
+	// Columns are the attributes with a text column, which have one value. An attribute with the name of another column
+	// is left out.
 	Columns []string
 	// Password, if not nil, replaces that of the URL, of the environment and of the password file.
 	Password *secret.Text

@@ -144,8 +144,8 @@ func (r *Recorder) All(context.Context) (map[cell.ID][]sink.Change, error) {
 	return all, nil
 }
 
-// Once returns the changes of a cell as a consumer keeps them: those with a higher seq than all before. The error says that a
-// dropped one was not there before.
+// Once returns the changes of a cell as a consumer keeps them: those with a higher seq than all before. The error
+// reports a dropped change that was not delivered before.
 func Once(changes []sink.Change) (kept []sink.Change, err error) {
 	highest := changelog.Seq(-1)
 	for _, c := range changes {

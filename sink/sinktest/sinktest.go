@@ -137,7 +137,7 @@ func eventsComeBackWhole(t tester, target Target) {
 	for _, e := range events {
 		has(t, target, e)
 	}
-	// An ID changes what it is.
+	// An ID changes its type of state.
 	later := []sink.Event{
 		{ID: idOf(1), Rev: Rev(2, 1), Op: sink.Redirect, Into: idOf(3), At: "g0-3:21"},
 		upsert(idOf(2), Rev(2, 2), "was a redirect"),

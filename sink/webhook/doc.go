@@ -14,6 +14,6 @@
 // secrets, and a signature for each.
 //
 // A status 2xx accepts the event. 408, 425, 429 and 5xx, timeouts and broken connections are retried by the runner. 410
-// pauses the sink. Any other status is a dead letter, and so are redirects, which are never followed: the receiver of a
-// signed request does not choose another one. Requests go over TLS, except to this host.
+// pauses the sink. Any other status makes a dead letter, and so do redirects, which are never followed, because the
+// receiver of a signed request must not choose another receiver. Requests go over TLS, except to this host.
 package webhook

@@ -94,8 +94,8 @@ func Open(to string, opts Options) (*Sink, error) {
 	return &Sink{url: to, opts: opts, client: Client(u, patience, opts.TLS)}, nil
 }
 
-// Client returns a client for requests to a URL that Check has returned. It follows no redirects, and requests without
-// TLS reach no other host. wait is how long a request may take. conf may be nil.
+// Client returns a client for requests to a URL that Check has returned. It follows no redirects, and sends requests
+// without TLS only to this host. wait limits the time of a request. conf may be nil.
 func Client(u *url.URL, wait time.Duration, conf *tls.Config) *http.Client {
 	dialer := &net.Dialer{Timeout: patience}
 	transport := &http.Transport{

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kafka reads topics of Kafka, and of brokers that speak its protocol, as a driver of package source. Importing it
-// makes URLs of this form known:
+// Package kafka reads topics of Kafka, and of brokers that speak its protocol, as a driver of package source. Importing
+// it registers URLs of this form:
 //
 //	kafka://[USER@]BROKER:9092[,BROKER:9092]/TOPIC[?tls=true][&sasl=plain|scram-sha-256|scram-sha-512]
 //
-// All partitions are read, also those that are added. Messages of transactions are read once these are committed. The
-// position is copied to the consumer group locus-NAME, which has no members, for the charts of others.
+// All partitions are read, including ones that are added later. Messages of a transaction are read once it is
+// committed. The position is copied to the consumer group locus-NAME, which has no members, for the charts of others.
 package kafka

@@ -70,7 +70,7 @@ func TestStream(t *testing.T) {
 	})
 }
 
-// Messages of a transaction are read once it is committed, those of an aborted one never are, and the lag ends at 0.
+// Messages of a transaction are read once it is committed, messages of an aborted one never, and the lag ends at 0.
 func TestStream_ReadsWhatIsCommitted(t *testing.T) {
 	t.Parallel()
 	u, client := cluster(t, 1, kgo.TransactionalID("t"))

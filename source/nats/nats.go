@@ -118,7 +118,7 @@ func (s *stream) start(ctx context.Context, name string, filters []string, at so
 	return err
 }
 
-// logOf tells a stream from one of the same name that was created later.
+// logOf distinguishes a stream from one of the same name that was created later.
 func logOf(info *jetstream.StreamInfo) string { return info.Created.UTC().Format(time.RFC3339Nano) }
 
 func (s *stream) fail(err error) {

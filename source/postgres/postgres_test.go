@@ -59,7 +59,7 @@ func spec(t *testing.T, s *pgtest.Server, db, table string) source.Spec {
 	return source.Spec{Name: "crm", URL: u}
 }
 
-// reader is what Locus has of a table, by id, and how far it is.
+// reader has the rows of a table that Locus has, by id, and the position.
 type reader struct {
 	spec source.Spec
 	at   source.Position
@@ -234,7 +234,7 @@ func TestStream_Partitions(t *testing.T) {
 	r.stop()
 }
 
-// A reader that is killed at any point, and a server that is, lose no change and no deletion: also while the rows are read.
+// A reader or a server that is killed at any point, also while the rows are read, loses no change and no deletion.
 func TestP17_KilledReadersMissNothing(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

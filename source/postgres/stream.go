@@ -20,8 +20,8 @@ import (
 const (
 	// linger is how long a batch waits for more changes once it has one.
 	linger = 5 * time.Millisecond
-	// tellEvery is how often the server hears how far Locus is, and passEvery how often a position moves over what is about
-	// other tables, in bytes of the log.
+	// tellEvery is how often the server is told the position of Locus, and passEvery, in bytes of the log, how often
+	// the position skips changes of other tables.
 	tellEvery = 10 * time.Second
 	passEvery = 1 << 20
 )
@@ -62,7 +62,7 @@ func (s *stream) Fetch(ctx context.Context, limit int) (batch []source.Message, 
 	return batch, nil
 }
 
-// alive tells the server now and then that it is read, and how far.
+// alive tells the server now and then that the slot is being read, and up to which position.
 func (s *stream) alive(ctx context.Context) error {
 	if time.Since(s.told) < tellEvery {
 		return nil

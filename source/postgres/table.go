@@ -12,7 +12,7 @@ import (
 	"github.com/locus-db/locus/source"
 )
 
-// examine looks whether the changes of the table say which row they are about.
+// examine checks whether changes of the table identify their row.
 func (s *stream) examine(ctx context.Context) error {
 	var kind, identity string
 	err := s.conn.QueryRow(ctx, `SELECT oid, relkind::text, relreplident::text FROM pg_class WHERE oid = to_regclass($1)`, s.table.Sanitize()).Scan(&s.oid, &kind, &identity)
@@ -39,7 +39,7 @@ func (s *stream) examine(ctx context.Context) error {
 	return err
 }
 
-// examinePartitions does so for a table in partitions, whose changes have what the identity of the partition says.
+// examinePartitions does the same for a partitioned table, whose changes have the identity of the partition.
 func (s *stream) examinePartitions(ctx context.Context) error {
 	if err := s.readKey(ctx, "indisprimary"); err != nil {
 		return err
@@ -76,8 +76,8 @@ func (s *stream) readKey(ctx context.Context, condition string) error {
 	return nil
 }
 
-// publish makes the publication, which is called as the slot, unless it exists. Changes of partitions are published as those of the
-// table.
+// publish creates the publication, which has the name of the slot, unless it exists. Changes of partitions are
+// published as changes of the table.
 func (s *stream) publish(ctx context.Context) error {
 	var found, has, asTable bool
 	err := s.conn.QueryRow(ctx, `SELECT count(*) > 0, coalesce(bool_or(puballtables OR EXISTS (SELECT FROM pg_publication_rel r WHERE r.prpubid = p.oid AND r.prrelid = $2)), false),

@@ -13,7 +13,7 @@ import (
 	"github.com/locus-db/locus/storage/postgres"
 )
 
-// A transaction that only read stays open for the next one on its connection, but not for long, because meanwhile the
+// A transaction that only read stays open for the next one on its connection, but not for long, because until then the
 // server keeps the old versions of all rows.
 func TestView_LeavesNoTransactionOpen(t *testing.T) {
 	t.Parallel()

@@ -85,7 +85,7 @@ func TestReport(t *testing.T) {
 	})
 }
 
-// The same seed gives the same report, another seed another one, and all of it can be written as JSON.
+// The same seed gives the same report, another seed gives another one, and the whole report can be written as JSON.
 func TestRun_OneSeedOneReport(t *testing.T) {
 	t.Parallel()
 	opts := simulate.Options{Cells: []uint64{16, 48, 240}, Records: 1e9, Seed: 7}

@@ -11,7 +11,7 @@ import (
 )
 
 // rows are the rows of a key directory in order: an immutable tree whose changed nodes are copied, so that a snapshot
-// is a root. It is a treap: a node's key is heavier than those below it, and weights are hashes, which keeps it
+// is a root. It is a treap: a node is heavier than the nodes below it, and weights are hashes, which keeps the tree
 // balanced.
 type rows struct {
 	cell.Row

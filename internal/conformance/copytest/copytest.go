@@ -67,7 +67,7 @@ func exclusive(t tester, c storage.Cell, fn func(context.Context, cell.Copier) e
 	conformance.Update(t, c.Exclusive, func(ctx context.Context, tx storage.Tx) error { return fn(ctx, copier(tx)) })
 }
 
-// view returns what fn reads in a transaction of its own.
+// view returns what fn reads in a separate transaction.
 func view[T any](t tester, c storage.Cell, fn func(context.Context, cell.Copier) (T, error)) (got T) {
 	t.Helper()
 	ctx := context.Background()

@@ -179,7 +179,7 @@ func (s *shelf) AddTallies(ctx context.Context, tallies []counter.Tally) ([]coun
 	return made, nil
 }
 
-// forgetLevel subtracts from a level what was added to it.
+// forgetLevel removes a tally from a level again.
 func (s *shelf) forgetLevel(ctx context.Context, a counter.Tally) error {
 	table, key, i := counter.Days, counter.NewBucketKey(a.Minute.Day(), a.ID), counter.DayTotal
 	switch s.bug {

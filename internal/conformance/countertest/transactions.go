@@ -128,7 +128,7 @@ func cancelledContext(t tester, c Cell) {
 	same(t, "what there is after a cancelled update", ask(t, c, stateOf), before)
 }
 
-// together runs 8 times 5 updates concurrently, and fails if one of them does.
+// together runs 8 times 5 updates concurrently, and fails if one of them fails.
 func together(t tester, c Cell, do func(ctx context.Context, s counter.Store, who, i int) error) {
 	t.Helper()
 	conformance.Together(t, c.Update, 5, do)

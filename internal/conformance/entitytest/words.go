@@ -98,7 +98,7 @@ func listOccurrences(t tester, c Cell) {
 			t.Fatalf("the occurrences %v lack %v", left, o)
 		}
 	}
-	for _, o := range left { // others may be left of what was, and find nothing
+	for _, o := range left { // words of former versions may remain, and find nothing
 		if !slices.Contains(want, o) && o != (entity.Occurrence{Word: "rays", Anchor: 1}) {
 			t.Fatalf("%v is no occurrence", o)
 		}

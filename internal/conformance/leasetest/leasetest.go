@@ -106,7 +106,7 @@ func rollbackLeavesNothing(t tester, update Update) {
 	want(t, update, "new", lease.Lease{})
 }
 
-// nobodyElseChangesIt lets concurrent writers take an unused lease; each must get a token of its own.
+// nobodyElseChangesIt lets concurrent writers take an unused lease; each must get a different token.
 func nobodyElseChangesIt(t tester, update Update) {
 	var tokens [conformance.Writers][5]int64
 	conformance.Together(t, update, len(tokens[0]), func(ctx context.Context, s lease.Store, who, i int) error {

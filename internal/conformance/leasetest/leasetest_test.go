@@ -25,7 +25,7 @@ type shelf struct {
 	others *others
 }
 
-// others makes every second reader see what the one before it saw.
+// others returns to every second reader the result of the previous one.
 type others struct {
 	mu   sync.Mutex
 	n    int

@@ -21,7 +21,7 @@ type World struct {
 	// Tick is the time, a number that increases with every read and write. The At of a state is the tick at which it
 	// was true.
 	Tick int64
-	// Trims makes Act trim logs now and then, regardless of followers.
+	// Trims makes Act trim logs now and then, without regard to followers.
 	Trims bool
 	// Pause is called between any two reads; its error fails the read.
 	Pause func() error

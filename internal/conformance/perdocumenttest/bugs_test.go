@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { conformance.ExpectFailures(); m.Run() }
 
-// open opens the database in memory with at most one bug: one of its own, or one of shelf.
+// open opens the database in memory with at most one bug, either of this package or of shelf.
 func open(_ *testing.T, bug string) perdocumenttest.Cell {
 	c := perdocumenttest.Memory(bug)
 	seen := func(run func(context.Context, func(perdocument.Store) error) error) func(context.Context, func(perdocument.Store) error) error {

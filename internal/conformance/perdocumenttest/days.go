@@ -99,7 +99,7 @@ func talliesDoNotConflict(t tester, c Cell) {
 	same(t, "the day", total(t, c, 1), 3)
 }
 
-// whatWasReadIsCompared writes what it has read while another update counts in between.
+// whatWasReadIsCompared writes back values that it has read while another update counts in between.
 func whatWasReadIsCompared(t tester, c Cell) {
 	update(t, c, count)
 	begunAnew(t, c, func(ctx context.Context, s perdocument.Store) error {
@@ -119,7 +119,7 @@ func whatWasReadIsCompared(t tester, c Cell) {
 	same(t, "what was counted, and what was put", []int64{days[counter.DayTotal], hours[0], days[len(days)-1], hours[59]}, []int64{2, 2, 10, 10})
 }
 
-// nobodyElseChangesADay adds one to what was read, in all tables at once.
+// nobodyElseChangesADay increments values that it has read, in all tables concurrently.
 func nobodyElseChangesADay(t tester, c Cell) {
 	keys := map[counter.Table]counter.BucketKey{
 		counter.Days: theDay(1), counter.Hours: counter.NewBucketKey(noon.Hour(), 1),

@@ -95,7 +95,7 @@ func ask[T any](t tester, c Cell, fn func(context.Context, perdocument.Store) (T
 	return conformance.Ask(t, c.View, fn)
 }
 
-// together runs 8 times 5 updates concurrently, and fails if one of them does.
+// together runs 8 times 5 updates concurrently, and fails if one of them fails.
 func together(t tester, c Cell, do func(ctx context.Context, s perdocument.Store, who, i int) error) {
 	t.Helper()
 	conformance.Together(t, c.Update, 5, do)

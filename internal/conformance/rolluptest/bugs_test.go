@@ -24,7 +24,7 @@ type shelf struct {
 	others     *others
 }
 
-// others gives every second reader what the previous one saw.
+// others returns to every second reader the result of the previous one.
 type others struct {
 	n           int
 	generations []rollup.Generation

@@ -229,7 +229,7 @@ func (m *Cell) DropProducers(ctx context.Context, below int64, limit int) (int, 
 	return forget(ctx, m.Produced, below, limit)
 }
 
-// forget drops any of them; a store may, too.
+// forget drops records at random, as a store may.
 func forget[K comparable](ctx context.Context, all map[K]counter.DedupRecord, below int64, limit int) (dropped int, _ error) {
 	for key, of := range all {
 		if of.Newest < below && dropped < limit {
