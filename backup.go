@@ -69,11 +69,11 @@ func VerifyBackup(ctx context.Context, r io.Reader) (*Backup, error) {
 	return backup.Verify(ctx, r)
 }
 
-// RestoreBackup restores a data directory from the output of DB.Backup. Puids, entity ids, decisions, rollups, counters and
-// logs are those of the backup, which is checked first as VerifyBackup does; each cell skips the puids that the original may
-// have allocated since. The directory must be missing or empty, and appears when it is complete. The error is ErrBackupFile
-// if the backup is incomplete, and wraps ErrConflict if there is data already. To restore the directory again, delete it
-// first.
+// RestoreBackup restores a data directory from the output of DB.Backup. Puids, entity ids, decisions, rollups, counters
+// and logs are the same as in the backup, which is first checked like VerifyBackup does. Each cell skips the puids that
+// the original may have allocated since. The directory must be missing or empty, and appears when it is complete. The
+// error is ErrBackupFile if the backup is incomplete, and wraps ErrConflict if there is data already. To restore the
+// directory again, delete it first.
 func RestoreBackup(ctx context.Context, dir string, r io.Reader) (*Backup, error) {
 	return backup.Restore(ctx, dir, r)
 }

@@ -12,8 +12,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// Dump is an installation as it was read by DB.Dump. WriteTo writes it; Close removes the temporary files that it is
-// in.
+// Dump is an installation as read by DB.Dump. WriteTo writes it; Close removes its temporary files.
 type Dump = dump.Dump
 
 // Restored describes what Restore has restored.

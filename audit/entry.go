@@ -19,7 +19,7 @@ const (
 	Start Phase = "start" // the first entry of a chain
 	Begun Phase = "begun" // the action is about to begin
 	Ended Phase = "ended" // the action has ended
-	Sum   Phase = "sum"   // a summary of what happened since the last one
+	Sum   Phase = "sum"   // a summary of the events since the last one
 )
 
 // Class is a group of actions.
@@ -44,7 +44,7 @@ type Entry struct {
 	Seq   int64  `json:"seq"`
 	// Prev is the hash of the entry before, "" for none.
 	Prev string `json:"prev,omitempty"`
-	// At is in milliseconds, and never before that of the entry before.
+	// At is in milliseconds, and never before the time of the previous entry.
 	At    time.Time `json:"at"`
 	Phase Phase     `json:"phase"`
 	// Of is the head of the entry "begun" that an entry "ended" belongs to.
@@ -89,7 +89,7 @@ func ChainName(chain int64) string { return fmt.Sprintf("%016x", uint64(chain)) 
 // Head returns the head that a row is.
 func (r Row) Head() Head { return Head{ChainName(r.Chain), r.Seq, Hash(r.Body)} }
 
-// Entry parses a row. The error is about JSON, or about a body whose chain, seq or time is not that of the row.
+// Entry parses a row. The error is about JSON, or about a body whose chain, seq or time differs from the row's.
 func (r Row) Entry() (e Entry, err error) {
 	if err := json.Unmarshal([]byte(r.Body), &e); err != nil {
 		return e, err

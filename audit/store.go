@@ -30,7 +30,7 @@ type Row struct {
 // Store appends to and reads the audit log in one transaction of the cell that is the authority of the cell map. It
 // refuses to change or remove a row before it is as old as Keep.
 type Store interface {
-	// PutAudit adds rows. A row that is there already may be added again as it is.
+	// PutAudit adds rows. Adding an existing row again without changes is allowed.
 	PutAudit(ctx context.Context, rows []Row) error
 	// AuditAfter returns up to limit rows after a position, the oldest first.
 	AuditAfter(ctx context.Context, after Position, limit int) ([]Row, error)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Problem is a place where a log is not what was written.
+// Problem is a place where a log differs from what was written.
 type Problem struct {
 	Chain string `json:"chain"`
 	Seq   int64  `json:"seq"`
@@ -117,7 +117,7 @@ func (v *verifier) note(r Row) {
 	}
 }
 
-// add verifies the next row. Those of one chain come in order; chains may be mixed.
+// add verifies the next row. The rows of one chain come in order; chains may be mixed.
 func (v *verifier) add(r Row) {
 	p, hash := place{ChainName(r.Chain), r.Seq}, Hash(r.Body)
 	v.report.Entries++
@@ -145,7 +145,7 @@ func (v *verifier) add(r Row) {
 	v.match(e, p, hash)
 }
 
-// match compares an entry with those that name it.
+// match compares an entry with the entries that name it.
 func (v *verifier) match(e Entry, p place, hash string) {
 	switch {
 	case e.Phase == Begun:

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// waiting limits the entries that wait for a commit, and those that are kept after a failed one.
+	// waiting limits the entries that wait for a commit, and the entries kept after a failed one.
 	waiting = 1000
 	// patience limits the time of a commit.
 	patience = 5 * time.Second
@@ -189,7 +189,7 @@ func (h *Handle) send(p *pending) bool {
 	}
 }
 
-// Close stores what waits. Later entries are refused.
+// Close stores the waiting entries. Later entries are refused.
 func (h *Handle) Close() {
 	h.sum()
 	h.mu.Lock()

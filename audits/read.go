@@ -26,7 +26,7 @@ func (h *Handle) Before(ctx context.Context, before audit.Position, limit int) (
 	return rows, engine.Wrap(err)
 }
 
-// Each calls do with every row of the log, the oldest first, as of one moment. The error is that of do, or of the cell.
+// Each calls do with every row of the log as of one moment, the oldest first. The error is that of do or of the cell.
 func (h *Handle) Each(ctx context.Context, do func(audit.Row) error) error {
 	return engine.Wrap(h.engine.View(ctx, h.engine.Map().Authority(), func(tx storage.Tx) error { return each(ctx, tx, do) }))
 }
@@ -46,8 +46,8 @@ func each(ctx context.Context, tx storage.Tx, do func(audit.Row) error) error {
 	}
 }
 
-// Verify verifies the log as of one moment, and that it contains heads that were kept elsewhere. What is wrong is in the report, not
-// an error.
+// Verify verifies the log as of one moment, and checks that it contains heads that were kept elsewhere. Faults are in
+// the report and not in the error.
 func (h *Handle) Verify(ctx context.Context, heads []audit.Head) (report *audit.Report, err error) {
 	err = h.engine.View(ctx, h.engine.Map().Authority(), func(tx storage.Tx) error {
 		report, err = audit.Verify(heads, func(see func(audit.Row)) error {
@@ -79,7 +79,7 @@ func (h *Handle) RecordTarget(ctx context.Context, source, key string) (string, 
 	return "record=" + source + "/" + hash, err
 }
 
-// keySecret returns the secret, and makes it at first.
+// keySecret returns the secret, and creates it if there is none.
 func (h *Handle) keySecret(ctx context.Context) ([]byte, error) {
 	h.mu.Lock()
 	known := h.secret

@@ -28,7 +28,7 @@ type CheckProgress = resolve.Progress
 type Checking struct {
 	// Cells are the cells to check; nil for all. Rollups are checked only if all cells are.
 	Cells []cell.ID
-	// Repair recomputes what differs from data that does not.
+	// Repair recomputes differing rows from the rows that are correct.
 	Repair bool
 }
 
@@ -71,7 +71,7 @@ func (h *Handle) Check(ctx context.Context, opts Checking, found func(Difference
 	return err
 }
 
-// cellCheck checks what the resolver does not.
+// cellCheck checks the data that the resolver does not check.
 type cellCheck struct {
 	engine  *engine.Engine
 	rollups *rollups.Handle
@@ -169,7 +169,7 @@ func (c *cellCheck) metrics(ctx context.Context, id cell.ID, rows [][]any) (foun
 	return found, nil
 }
 
-// pages reads a table page by page and reports what look finds in each.
+// pages reads a table page by page and reports the findings of look in each.
 func (c *cellCheck) pages(ctx context.Context, id cell.ID, table string, look func(storage.Tx, [][]any) ([]Difference, error)) error {
 	for after := []any(nil); ; {
 		var rows [][]any
@@ -191,7 +191,7 @@ func (c *cellCheck) pages(ctx context.Context, id cell.ID, table string, look fu
 	}
 }
 
-// copies compares the copies of the cell map in a cell with those of the authority.
+// copies compares the copies of the cell map in a cell with the maps in the authority.
 func (c *cellCheck) copies(ctx context.Context, id cell.ID) error {
 	found, err := differentMaps(ctx, c.engine, id)
 	if err != nil {

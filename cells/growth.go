@@ -15,7 +15,7 @@ import (
 // connect to the database.
 func (h *Handle) CheckURL(url string) error { return h.engine.Cells.Check(url) }
 
-// PlanGrowth returns what Grow would do. The error is cell.ErrMap if it is not possible, cell.ErrTooMany if the machine
+// PlanGrowth returns the effect of Grow. The error is cell.ErrMap if it is not possible, cell.ErrTooMany if the machine
 // cannot take the cells.
 func (h *Handle) PlanGrowth(ctx context.Context, g cell.Growth) (*cell.Plan, error) {
 	if err := h.checkGrowth(g); err != nil {

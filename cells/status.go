@@ -44,7 +44,7 @@ func (h *Handle) Documents() string {
 // Status is the state of the installation.
 type Status struct {
 	Ready  bool         `json:"ready"`
-	Reason string       `json:"reason,omitempty"` // why it is not ready, or what is unreachable
+	Reason string       `json:"reason,omitempty"` // why it is not ready, or the unreachable parts
 	Rules  string       `json:"rules"`            // version of the matcher that makes the entities
 	Kinds  []KindStatus `json:"kinds"`
 	// Documents is the document database of the installation, "" if there is none.

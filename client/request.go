@@ -39,8 +39,9 @@ const (
 	idempotencyKey = "Idempotency-Key"
 )
 
-// open sends a call until it is answered, and returns the response if it is a success. What was not applied is sent again
-// for Options.Patience: 429 and 503, no connection, and, if the call is repeatable, a lost response or an unknown outcome.
+// open sends a call until it is answered, and returns the response if it is a success. For Options.Patience it repeats
+// calls that were not applied (429, 503, no connection) and, if the call is repeatable, calls with a lost response or
+// an unknown outcome.
 func (c *Client) open(ctx context.Context, of *operation) (*http.Response, error) {
 	c.identify(of)
 	var body []byte

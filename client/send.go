@@ -29,7 +29,7 @@ const (
 	pauseMost  = 5 * time.Second
 )
 
-// encode encodes a hit, and refuses what JSON cannot represent.
+// encode encodes a hit, and refuses values that JSON cannot represent.
 func encode(h *counter.Hit) ([]byte, error) {
 	if !utf8.ValidString(string(h.Metric)) {
 		return nil, problem.Invalid("/metric", "invalid", "the name is not valid UTF-8")
@@ -226,7 +226,7 @@ func (c *Client) post(ctx context.Context, body []byte, hits int) (results []err
 }
 
 // pauseOf returns the pause before the next try: a random time with an exponential limit, so that clients refused
-// together do not return together, plus what the server asked for.
+// together do not return together, plus the time that the server asked for.
 func (c *Client) pauseOf(try int, after time.Duration) time.Duration {
 	most := min(pauseLeast<<min(try, 20), pauseMost)
 	return after + time.Duration(c.opts.Rand()*float64(most))

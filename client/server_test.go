@@ -18,7 +18,7 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// server counts hits like a Locus server, and loses what fate decides. It is called without a network.
+// server counts hits like a Locus server, and loses the replies that fate selects. It is called without a network.
 type server struct {
 	mu       sync.Mutex
 	counts   map[string]int64

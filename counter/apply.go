@@ -83,7 +83,7 @@ func (g *CommitGroup) Apply(ctx context.Context, tx Tx, dedup Dedup) (err error)
 	return dedup.Save(ctx, tx)
 }
 
-// measure reads what is needed before hits are added: readings and, if careful, totals of days.
+// measure reads the values needed before hits are added: readings and, if careful, totals of days.
 func (g *CommitGroup) measure(ctx context.Context, tx Tx) error {
 	var days []BucketKey
 	for _, p := range g.parts {
@@ -150,7 +150,7 @@ func (g *CommitGroup) decide(p *GroupBatch, dedup Dedup) {
 		m.latest = max(m.latest, it.at.UnixMilli())
 	}
 	p.some = false
-	replayed := (len(g.matched) > 0 || p.replayed) && !p.earlier // of a settled part it stays as it is
+	replayed := (len(g.matched) > 0 || p.replayed) && !p.earlier // the results of a settled part do not change
 	for _, m := range g.matched {
 		replayed = replayed && m.repeated
 		if m.some {

@@ -28,7 +28,7 @@ type GroupBatch struct {
 	cell     string
 	items    []item
 	replayed bool
-	some     bool // some of it was counted
+	some     bool // some of its hits were counted
 	earlier  bool // counted in an earlier transaction of the group, or refused in part: no repeat
 }
 

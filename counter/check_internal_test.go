@@ -62,7 +62,7 @@ func TestAddBatch_RefusesHits(t *testing.T) {
 	ns := time.Nanosecond
 	tests := []struct {
 		hit   Hit
-		field string // of an InvalidError
+		field string // in an InvalidError
 		want  error
 	}{
 		{hit: Hit{Metric: "", N: 1}, field: "metric"},

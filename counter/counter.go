@@ -9,8 +9,8 @@ import (
 	"github.com/locus-db/locus/internal/problem"
 )
 
-// Metric names what is counted: 1 to 200 bytes of UTF-8 without control characters. It is opaque: dots, dollars
-// and slashes have no meaning.
+// Metric names something that is counted: 1 to 200 bytes of UTF-8 without control characters. It is opaque: dots,
+// dollars and slashes have no meaning.
 type Metric string
 
 // Kind is the kind of a metric. The first hit fixes it for good.
@@ -88,7 +88,7 @@ func (b *Batch) once() bool { return b.Key != "" || b.Seq != 0 }
 type Answer struct {
 	// Results has one entry per hit: nil means durable. A refused hit does not affect the others.
 	Results []error
-	// Replayed reports that the whole batch had been counted before, and that Results are those of that time.
+	// Replayed reports that the whole batch had been counted before, and that Results are from that time.
 	Replayed bool
 }
 

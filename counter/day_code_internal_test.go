@@ -36,8 +36,8 @@ func encodeAndBack(t testing.TB, kind Kind, detail Detail, values []int64) Compa
 	return c
 }
 
-// The buckets of a day have 11,720 bytes. The goals are a fifth of that for any traffic, and a twentieth for a hit
-// a minute. Random values of 12 bits have at least 2,160 bytes in any encoding, those of 20 bits 3,600.
+// The buckets of a day have 11,720 bytes. The goals are a fifth of that for any traffic, and a twentieth for a hit a
+// minute. Random values of 12 bits have at least 2,160 bytes in any encoding, and values of 20 bits 3,600.
 func TestDayCode_Sizes(t *testing.T) {
 	t.Parallel()
 	const buckets = 11_720
@@ -176,7 +176,7 @@ func TestDayCode_DamageIsFound(t *testing.T) {
 	}
 }
 
-// Any bytes are refused or read, and what is read adds up to the stored total.
+// Any bytes are refused or read, and the values read add up to the stored total.
 func FuzzUnpack(f *testing.F) {
 	for _, detail := range []Detail{Quarters, Minutes} {
 		values := make([]int64, detail.length())

@@ -10,7 +10,7 @@ import (
 // Batches returns the parts of batches in the group, in the order in which they are counted.
 func (g *CommitGroup) Batches() []*GroupBatch { return g.parts }
 
-// Name returns the key or the producer of the batch, the zero BatchName if it counts as often as it is sent.
+// Name returns the key or the producer of the batch, the zero BatchName if the batch counts each time it is sent.
 func (p *GroupBatch) Name() BatchName {
 	if p.request.once == nil {
 		return BatchName{}
@@ -19,7 +19,7 @@ func (p *GroupBatch) Name() BatchName {
 }
 
 // Add adds the hits that the batch has counted to a record of it. A record of a later batch of the producer, or of
-// another batch with this key, stays as it is.
+// another batch with this key, is not changed.
 func (p *GroupBatch) Add(to *DedupState) {
 	o := p.request.once
 	c, _, err := to.match(o)

@@ -24,7 +24,7 @@ func sumsAre(kind Kind, open, minutes []int64) bool {
 			var sum reading
 			err := sum.fold(minutes[hour*60*Reading : (hour+1)*60*Reading])
 			is := open[hour*Reading : (hour+1)*Reading]
-			// The last reading is that of the latest minute, which may differ from the hour's.
+			// The last reading is the one of the latest minute, which may differ from the hour's.
 			if err != nil || !slices.Equal(sum[:ReadingLast], is[:ReadingLast]) {
 				return false
 			}

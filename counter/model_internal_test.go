@@ -260,7 +260,7 @@ type cells struct {
 	asked  int // number of place look-ups
 	// fault, if set, is called at the start of a transaction, and can make it fail.
 	fault func(cell string) error
-	// fails, if set, is called with what a transaction wrote, and can make it fail.
+	// fails, if set, is called with the writes of a transaction, and can make it fail.
 	fails func(*model) error
 	// down are metrics whose place is unknown.
 	down  map[Metric]error

@@ -125,7 +125,7 @@ func (m *DedupState) meet(p *GroupBatch) {
 // BatchStates are the cell's records of batches, by their names.
 type BatchStates map[BatchName]*DedupState
 
-// Load reads the records of batches in place of those that it has.
+// Load reads the records of batches and replaces their states.
 func (s BatchStates) Load(ctx context.Context, tx Tx, names []BatchName) error {
 	clear(s)
 	var keys []Key

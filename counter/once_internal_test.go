@@ -40,7 +40,7 @@ func TestRecorder_SameKeyAtOnce(t *testing.T) {
 	}
 }
 
-// A repeat of a batch with refused hits counts those that are now possible, and no other again.
+// A repeat of a batch with refused hits counts the ones that are now possible, and no others again.
 func TestRecorder_RepeatCountsWhatWasRefused(t *testing.T) {
 	t.Parallel()
 	over := newCells("a", "b")

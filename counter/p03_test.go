@@ -57,8 +57,8 @@ func machine(t testing.TB, w *readWorld, steps int, roll func(n int) int) {
 			q.From = w.now.Add(-time.Duration(roll(16*24)) * time.Hour).Add(-time.Duration(roll(60)) * time.Minute)
 			q.To = q.From.Add(time.Duration(hours) * time.Hour)
 			if what == 9 && !w.apart {
-				// A concurrent hit or compaction, between the read of the days and that of the minutes. Cells
-				// have separate snapshots, so only one is read.
+				// A concurrent hit or compaction, between the reads of the days and of the minutes. Cells have separate
+				// snapshots, so only one is read.
 				q.Metrics = names[:1]
 				hit := draw()
 				w.beside(q, func() error { return errors.Join(hit(), w.maintain()) })
@@ -73,7 +73,7 @@ func machine(t testing.TB, w *readWorld, steps int, roll func(n int) int) {
 	w.check(q, w.series(q))
 }
 
-// beside reads while do runs: the answer is from before it.
+// beside reads while do runs: the answer is from before do.
 func (w *readWorld) beside(q counter.Query, do func() error) {
 	w.t.Helper()
 	before := *w
@@ -87,8 +87,8 @@ func (w *readWorld) beside(q counter.Query, do func() error) {
 	before.check(q, s)
 }
 
-// An answer is from one snapshot: a process counts in the same minute, and compacts the day, between the read of
-// the days and that of the minutes.
+// An answer is from one snapshot: a process counts in the same minute, and compacts the day, between the reads of the
+// days and of the minutes.
 func TestP03_OneSnapshot(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(testing.TB) counter.Database{

@@ -22,7 +22,7 @@ type groupCommitter struct {
 	expect int         // number of parts in the next group if all callers just answered return
 	timer  *time.Timer
 	group  CommitGroup
-	wanted wanted // by groups that were counted
+	wanted wanted // requested by the counted groups
 	spare  []*GroupBatch
 }
 

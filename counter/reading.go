@@ -84,7 +84,7 @@ func (l *line) takeGauge(p *plan, n *needs, h *heldGauge) (err error) {
 // join joins minutes [a, b) of the day to a step, and reports whether all of them are still kept.
 func (h *heldGauge) join(to *reading, a, b int) (kept bool, err error) {
 	if h.open != nil && h.compacted.Detail == Minutes {
-		// The last reading is that of the latest minute; within a minute, the open (later) one wins.
+		// The last reading is the one of the latest minute; within a minute, the open (later) one wins.
 		for m := a; m < b && err == nil; m++ {
 			if err = to.join(h.packed[m*Reading : (m+1)*Reading]); err == nil {
 				err = to.join(h.minute(m))
@@ -137,8 +137,8 @@ func (h *heldGauge) lastHour(a, b int) int {
 	return -1
 }
 
-// last corrects the last reading. An hour stores the reading that arrived last; the answer is that of the latest
-// minute.
+// last corrects the last reading. An hour stores the reading that arrived last; the answer has the reading of the
+// latest minute.
 func (h *heldGauge) last(of *reading, a, b int) {
 	hour := h.lastHour(a, b)
 	for m := hour*60 + 59; hour >= 0 && m >= hour*60; m-- {

@@ -39,8 +39,8 @@ type Series struct {
 	Zone string
 	// Times are the starts of the steps, in the zone; every line has a value for each.
 	Times []time.Time
-	// Complete is the time up to which the answer is complete: later steps are Null, except those with hits ahead
-	// of the clock.
+	// Complete is the time up to which the answer is complete: later steps are Null, except steps with hits ahead of
+	// the clock.
 	Complete time.Time
 	Lines    []Line
 }

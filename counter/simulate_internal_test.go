@@ -206,7 +206,7 @@ func (w *simWorld) Places(_ context.Context, metrics []Metric, create, _ bool) [
 	return places
 }
 
-// simProcess counts what clients send it.
+// simProcess counts hits that clients send.
 type simProcess struct {
 	recorder *Recorder
 	skew     time.Duration // of its clock
@@ -268,7 +268,7 @@ func (p *simProcess) send(c *request) {
 	}
 }
 
-// maintain forgets what is older than the window, by the clock of a process.
+// maintain drops records older than the window, by the clock of a process.
 func (w *simWorld) maintain(p *simProcess) {
 	if w.others != nil {
 		p.upkeep = true

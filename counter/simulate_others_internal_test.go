@@ -27,7 +27,7 @@ type SimDatabase interface {
 // SimWorld is the world of a simulation.
 type SimWorld = simWorld
 
-// SimFault is what happens at a step of a database.
+// SimFault is a fault at a step of a database.
 type SimFault int
 
 // The faults, with the values of perdocumenttest.
@@ -43,7 +43,7 @@ const (
 // ErrSimStep is the error of a step that was not done.
 var ErrSimStep = errors.New("simulated: not written")
 
-// ErrSimAgain is the error of an update that will find what another one has created.
+// ErrSimAgain is the error of an update that has to find rows created by another one.
 var ErrSimAgain = errAgain
 
 // Saw counts a rare state.

@@ -48,7 +48,7 @@ type simClient struct {
 	producer Producer // zero for a client that uses keys
 	seq      uint64
 	plain    bool // neither: its batches are never repeated
-	// sent is the batch in flight, and batches those that may be repeated.
+	// sent is the batch in flight, and batches are the ones that may be repeated.
 	sent    *simSent
 	batches []*simBatch
 }
@@ -59,7 +59,7 @@ type simBatch struct {
 	done bool // finally answered, as far as the client knows
 	// loose reports that an earlier attempt may still be counted.
 	loose bool
-	evil  bool // its key is that of another batch
+	evil  bool // its key belongs to another batch
 	sent  int
 }
 
@@ -208,7 +208,7 @@ func (c *simClient) look() {
 	c.answered(s)
 }
 
-// answered compares an answer with what was counted.
+// answered compares an answer with the hits that were counted.
 func (c *simClient) answered(s *simSent) {
 	w, done := c.w, true
 	for i, err := range s.call.results {

@@ -13,8 +13,8 @@ import (
 	"github.com/locus-db/locus/internal/conformance/countertest"
 )
 
-// Readers find what was sent, including repeated batches and late hits, before and after days are compacted, with
-// and without prepared buckets.
+// Readers find the sent hits, including repeated batches and late hits, before and after days are compacted, with and
+// without prepared buckets.
 func TestRecorder_WhatIsSentIsRead(t *testing.T) {
 	t.Parallel()
 	for _, always := range []bool{true, false} {

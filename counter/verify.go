@@ -59,7 +59,7 @@ func VerifyCompacted(ctx context.Context, tx Tx, keys []BucketKey) ([]Damage, er
 	for i, key := range keys {
 		m, there := v.metas[key.ID()]
 		switch {
-		case days[i].Key == 0: // it was deleted
+		case days[i].Key == 0: // the day was deleted
 		case !there:
 			v.note(key, "of a metric that is not there", "a metric")
 		case days[i].N < 0 || days[i].Detail > Minutes:

@@ -13,9 +13,9 @@ import (
 	_ "time/tzdata" // the same zones on every machine
 )
 
-// zoneNames are those of the time zone database.
+// zoneNames are the names in the time zone database.
 //
-//go:embed testdata/zones.txt
+// go:embed testdata/zones.txt
 var zoneNames string
 
 func load(t testing.TB, name string) *time.Location {

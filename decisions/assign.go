@@ -135,7 +135,7 @@ func assign(pairs []*ReviewPair, of map[derived.Pair]*Assignment) {
 	}
 }
 
-// Assigned returns pairs with their assignments as they are now, those that a filter takes.
+// Assigned returns the pairs with their current assignments that a filter selects.
 func (h *Handle) Assigned(ctx context.Context, pairs []ReviewPair, f *Filter) ([]ReviewPair, error) {
 	of, err := h.assignments(ctx, f)
 	if err != nil {

@@ -42,7 +42,7 @@ type Input struct {
 	Reason    string // at most 1024 bytes
 	// Withdraw withdraws the decision on this topic; with Batch only if it is of that batch.
 	Withdraw bool
-	// Batch and Settles are those of entity.Decision.
+	// Batch and Settles have the meaning of entity.Decision.
 	Batch   string
 	Settles bool
 }
@@ -55,7 +55,7 @@ type Decided struct {
 	// EntityA and EntityB are the entities the records are in now; zero for a deleted record.
 	EntityA locality.ID `json:"entity_a,omitzero"`
 	EntityB locality.ID `json:"entity_b,omitzero"`
-	// Kind is that of the records, "" if the first one is deleted.
+	// Kind is the kind of the records, "" if the first one is deleted.
 	Kind string `json:"kind,omitempty"`
 	// Hidden means that Value is withheld from the reader.
 	Hidden bool `json:"hidden,omitempty"`

@@ -36,7 +36,7 @@ type Effect struct {
 type EffectEntity struct {
 	ID      locality.ID `json:"id"`
 	Records int         `json:"records"`
-	// Of are the entities of today that it would have records of.
+	// Of are the current entities whose records it would have.
 	Of []locality.ID `json:"of"`
 }
 
@@ -141,7 +141,7 @@ func (h *Handle) foresee(ctx context.Context, group []ReviewPair, verdict entity
 			was[p] = b.ID
 		}
 	}
-	into := map[locality.ID]int{} // in how many entities the records of one would be
+	into := map[locality.ID]int{} // the number of entities that would have records of each current one
 	for _, a := range after {
 		var of []locality.ID
 		for _, p := range a.PUIDs() {

@@ -26,8 +26,8 @@ type Labelled struct {
 	DifferentDraft int `json:"different_draft"`
 }
 
-// Labelled compares the rules of a kind with a draft on the decisions of people: on the newest of those about the records
-// that Quality looks at.
+// Labelled compares the rules of a kind with a draft on decisions of people: the newest ones about the records that
+// Quality examines.
 func (h *Handle) Labelled(ctx context.Context, draft *match.Matcher) (*Labelled, error) {
 	kind := draft.Schema().Kind
 	s, err := h.survey(ctx, []string{kind}, false)

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// MaxProfiled is the maximum number of sources of a KindProfile: those with the most records.
+	// MaxProfiled is the maximum number of sources of a KindProfile: the sources with the most records.
 	MaxProfiled = 20
 	// MostBits is the last bin of the match weights of a KindProfile, which has all that are higher.
 	MostBits = 40
@@ -43,7 +43,7 @@ type Profile struct {
 // KindProfile describes the records of a kind.
 type KindProfile struct {
 	Kind string `json:"kind"`
-	// Records is how many records were looked at, and Entities how many entities: those whose anchor is among the records.
+	// Records is the number of records in the sample, and Entities the number of entities whose anchor is among them.
 	Records  int `json:"records"`
 	Entities int `json:"entities"`
 	// Sources are the sources with the most records, at most MaxProfiled; MoreSources is the number of others.

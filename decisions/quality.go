@@ -52,7 +52,7 @@ type StratumQuality struct {
 	// From and To limit the match weight, in bits; To is excluded. Each is missing if there is no limit.
 	From *match.Weight `json:"from,omitempty"`
 	To   *match.Weight `json:"to,omitempty"`
-	// Pairs, Drawn and Decided count as in KindQuality, DrawnSame are those of Drawn that are the same thing.
+	// Pairs, Drawn and Decided count as in KindQuality, DrawnSame are the drawn pairs that are the same thing.
 	Pairs     int `json:"pairs"`
 	Drawn     int `json:"drawn"`
 	DrawnSame int `json:"drawn_same"`

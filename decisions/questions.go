@@ -19,7 +19,7 @@ const (
 	// mostAsked limits the possible matches that the order Teaches considers, and the pairs within entities: those
 	// nearest to the threshold.
 	mostAsked = 400
-	// mostRead limits the possible matches that are read to find those.
+	// mostRead limits the possible matches that are read to find these.
 	mostRead = 4000
 	// wellJoined is the match weight from the threshold, in hundredths of a bit, from which a pair within an entity is no
 	// question: 9 bits for most kinds.
@@ -71,7 +71,7 @@ func (h *Handle) Review(ctx context.Context, q ReviewQuery) (*ReviewPage, error)
 	return h.page(ctx, q, all)
 }
 
-// page returns the questions after a cursor. Those without a pair are read.
+// page returns the questions after a cursor, and reads the pairs of questions that have none yet.
 func (h *Handle) page(ctx context.Context, q ReviewQuery, all []question) (*ReviewPage, error) {
 	if q.After != "" {
 		var place int64

@@ -43,7 +43,7 @@ type ReviewQuery struct {
 	Limit int    // 1 to MaxReview; 0 for 20
 	// Order of the pairs; "" for Best.
 	Order Order
-	// Kinds are those whose pairs are listed, nil for all.
+	// Kinds are the kinds whose pairs are listed, nil for all.
 	Kinds []string
 	// Filter selects among the pairs. With one, a page may have fewer pairs than Limit though others follow.
 	Filter Filter
@@ -101,7 +101,7 @@ func (h *Handle) bestFirst(ctx context.Context, q ReviewQuery) (*ReviewPage, err
 // nextPair returns the After of the page that begins after an edge.
 func nextPair(e derived.Edge) string { return fmt.Sprintf("%d %d %d", e.Weight, e.A, e.B) }
 
-// pairs turns edges into pairs, nil for those that need no decision in an order.
+// pairs turns edges into pairs, nil for edges that need no decision in an order.
 func (h *Handle) pairs(ctx context.Context, edges []derived.Edge, order Order) ([]*ReviewPair, error) {
 	puids := make([]entity.PUID, 0, 2*len(edges))
 	for _, e := range edges {

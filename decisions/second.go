@@ -19,7 +19,8 @@ const mostSecond = 1000
 // answerPage is how many decisions are read at a time where all are.
 const answerPage = 1000
 
-// answered returns the pairs for a second opinion: those that one other person has answered, and the viewer has not.
+// answered returns the pairs for a second opinion: pairs that exactly one other person has answered, and the viewer has
+// not.
 func (h *Handle) answered(ctx context.Context, q ReviewQuery) (all []question, err error) {
 	err = h.eachAnswer(ctx, func(d *entity.Decision) {
 		said := d.Answers()

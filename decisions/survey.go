@@ -27,7 +27,7 @@ type survey struct {
 	sample []*entity.Record
 	known  map[entity.PUID]*entity.Record
 	said   []entity.Decision
-	// entities are those of several records whose anchor is in the sample, if requested.
+	// entities are the entities of several records whose anchor is in the sample, if requested.
 	entities []*entity.Entity
 }
 

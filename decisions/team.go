@@ -15,7 +15,8 @@ import (
 
 // Team is how far people are with their answers, and how often they agree.
 type Team struct {
-	// People are those who answered pairs or have some assigned, the busiest of the week first. Programs are left out.
+	// People are the people who answered pairs or have pairs assigned, the busiest of the week first. Programs are left
+	// out.
 	People []Progress `json:"people"`
 	// Left is how many pairs at the head of the review queue are not answered yet; More reports that there are further
 	// ones.
@@ -69,8 +70,8 @@ type Batch struct {
 
 const week = 7 * 24 * time.Hour
 
-// Team reads all decisions about pairs of some kinds, nil for all. It has to keep those of unknown kinds until it has read
-// their records.
+// Team reads all decisions about pairs of some kinds, nil for all. It has to keep decisions of unknown kinds until it
+// has read their records.
 func (h *Handle) Team(ctx context.Context, kinds []string) (*Team, error) {
 	c := tallies{now: h.engine.Now().UTC(), people: map[string]*Progress{}, agreed: map[[2]string]*Agreement{}, batches: map[string]*Batch{}}
 	var all []entity.Decision

@@ -10,8 +10,8 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// ThresholdEffect is the effect of another threshold on the records. In a sample it covers the records of the sample and
-// those that they have pairs with.
+// ThresholdEffect is the effect of another threshold on the records. In a sample it covers the records of the sample
+// and the records that they form pairs with.
 type ThresholdEffect struct {
 	Threshold match.Weight `json:"threshold"`
 	// Entities is how many there would be, Before how many there are.
@@ -88,7 +88,7 @@ func (h *Handle) clustering(s *survey, kind string) *clustering {
 			e.Weight = match.MustLink
 		}
 		pair := [2]int{min(e.A, e.B), max(e.A, e.B)}
-		if !decided[pair] { // it is stored under both records
+		if !decided[pair] { // a decision is stored under both records
 			c.said = append(c.said, e)
 		}
 		decided[pair] = true
@@ -107,8 +107,8 @@ func (h *Handle) clustering(s *survey, kind string) *clustering {
 	return c
 }
 
-// effect compares the clusters of a threshold with those of now. Only records that are connected with a pair between the
-// two thresholds can be in other ones.
+// effect compares the clusters of a threshold with the current ones. Only records that are connected by a pair between
+// the two thresholds can be in other clusters.
 func (c *clustering) effect(threshold match.Weight) ThresholdEffect {
 	now := c.m.Threshold()
 	low, high := min(now, threshold), max(now, threshold)
@@ -119,7 +119,7 @@ func (c *clustering) effect(threshold match.Weight) ThresholdEffect {
 			touched[component[e.A]] = true
 		}
 	}
-	index := map[int]int{} // of records that are touched
+	index := map[int]int{} // of the affected records
 	var some []int
 	others := map[entity.PUID]bool{}
 	for i, rec := range c.records {
@@ -178,9 +178,10 @@ func (c *clustering) at(threshold match.Weight, some []int, index map[int]int) [
 	return of
 }
 
-// compared counts what differs between two ways to cluster the same records.
+// compared counts the differences between two ways to cluster the same records.
 func compared(before, after []int) (e ThresholdEffect) {
-	is, would := map[int]map[int]int{}, map[int]map[int]int{} // clusters with the records that they share with those of the other
+	// for each cluster, how many records it shares with each cluster of the other way
+	is, would := map[int]map[int]int{}, map[int]map[int]int{}
 	for i := range before {
 		for _, side := range []struct {
 			of       map[int]map[int]int

@@ -129,7 +129,7 @@ const (
 	mongoDB   = "mongodb://db1/locus"
 )
 
-// page runs the blocks of one kind, those with this behind their marker.
+// page runs the blocks whose marker has this kind.
 func (s *shell) page(path string, blocks []block, kind string) {
 	s.t.Helper()
 	var printed string
@@ -223,8 +223,8 @@ var (
 	postgresTable = regexp.MustCompile(`'postgres://db1/\w+\?`)
 )
 
-// command is a shell for a block. Where servers are differs from the pages: ports are free ones, databases those of the
-// tests. Nothing else may, so no setting of Locus is in the environment.
+// command is a shell for a block. Only the addresses of servers differ from the pages: ports are free ones, databases
+// those of the tests. No setting of Locus is in the environment.
 func (s *shell) command(ctx context.Context, text string) *exec.Cmd {
 	text = strings.NewReplacer("7070", s.port, mongoDB, "'"+s.mongodb+"'", natsServer, s.nats).Replace(text)
 	text = postgresTable.ReplaceAllStringFunc(text, func(url string) string {
@@ -243,7 +243,7 @@ func (s *shell) command(ctx context.Context, text string) *exec.Cmd {
 	return cmd
 }
 
-// missing returns the first line of want that is not in got, after those before it.
+// missing returns the first line of want that is not in got after the previous ones.
 func missing(got, want string) (string, bool) {
 	rest := strings.Join(strings.Fields(got), " ")
 	for line := range strings.Lines(want) {

@@ -48,7 +48,7 @@ func TestEmbedding_TheProgramRuns(t *testing.T) {
 		}
 		return string(text)
 	}
-	// The requirements of the library are those of the program: nothing is downloaded.
+	// The requirements of the library are also those of the program, so nothing is downloaded.
 	mod := regexp.MustCompile(`(?m)^module .*$`).ReplaceAllString(read("go.mod"), "module example.test/places")
 	mod += "\nrequire github.com/locus-db/locus v0.0.0\n\nreplace github.com/locus-db/locus => " + repo + "\n"
 	for name, text := range map[string]string{"go.mod": mod, "go.sum": read("go.sum"), "main.go": source} {

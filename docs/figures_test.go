@@ -12,7 +12,7 @@ import (
 	"github.com/locus-db/locus/internal/eval"
 )
 
-// The figures of matching in README.md are those that make eval is held to.
+// The figures of matching in README.md equal the ones that make eval checks.
 func TestReadme_FiguresAreTheBaseline(t *testing.T) {
 	t.Parallel()
 	baseline, err := eval.ReadBaseline(filepath.Join(root, "eval", "baseline.json"))

@@ -64,8 +64,8 @@ func TestCommands_OnNATS(t *testing.T) {
 	}
 }
 
-// natsCommand is what the pages use of the command nats: stream add NAME --subjects SUBJECT, stream get NAME SEQUENCE, and
-// pub SUBJECT TEXT.
+// natsCommand does as much of the command nats as the pages use: stream add NAME --subjects SUBJECT, stream get NAME
+// SEQUENCE, and pub SUBJECT TEXT.
 func natsCommand(args []string) error {
 	conn, err := nats.Connect(os.Getenv("NATS_URL"))
 	if err != nil {

@@ -45,7 +45,7 @@ func isAccessible(tab *tab) {
 			}
 			complain(tab.nameless()...)
 			complain(evaluate[[]string](tab, untidy)...)
-			tab.do(chromedp.KeyEvent("\t")) // from now on the focus is that of a keyboard
+			tab.do(chromedp.KeyEvent("\t")) // from now on the focus is visible, as with a keyboard
 			complain(evaluate[[]string](tab, unfocused)...)
 			if longtest.On() {
 				complain(tab.outOfOrder()...)
@@ -74,7 +74,8 @@ func path(page string) string {
 	return before
 }
 
-// named are the roles of the accessibility tree that need a name. Those of landmarks and tables are checked in the page.
+// named are the roles of the accessibility tree that need a name. Names of landmarks and tables are checked in the
+// page.
 var named = []string{
 	"button", "link", "textbox", "searchbox", "combobox", "listbox", "checkbox", "radio", "slider", "spinbutton", "switch", "tab", "menuitem", "option",
 	"DisclosureTriangle", "Date", "image", "img", "graphics-document", "region", "search", "heading", "dialog", "progressbar", "meter", "navigation", "columnheader", "rowheader",
@@ -122,7 +123,7 @@ func said(v *accessibility.Value) string {
 	return strings.Trim(string(v.Value), `"`)
 }
 
-// untidy lists what is wrong with the outline of a page: its language, title, landmarks, headings, ids and labels.
+// untidy lists faults in the outline of a page: its language, title, landmarks, headings, ids and labels.
 const untidy = `(() => {
 	const list = [], all = (s) => [...document.querySelectorAll(s)], seen = (e) => e.checkVisibility();
 	if (!document.documentElement.lang) list.push("the page has no language");

@@ -179,8 +179,8 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
-// payload returns the file of an entry, with a suitable name. The entries describe records without attributes; those of
-// the built-in kind need a name.
+// payload returns the file of an entry, with a suitable name. The entries describe records without attributes; records
+// of the built-in kind need a name.
 func payload(t *testing.T, e *badInput) (name string, content io.Reader) {
 	t.Helper()
 	number := func(i int) int { return int(e.Payload.Args[i].(float64)) }

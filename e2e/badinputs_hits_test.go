@@ -361,7 +361,7 @@ func whileWriting(t *trial, name string) {
 	t.counts(name, sent.Load())
 }
 
-// tryKeys sends what is wrong with the keys of batches.
+// tryKeys sends invalid keys of batches.
 func tryKeys(t *trial, e *badInput) {
 	now := time.Now()
 	one, two := hitOf(`"keys"`, at(now)), hitOf(`"keys"`, at(now)+`,"n":2`)

@@ -207,8 +207,8 @@ func startTarget(t *testing.T, n int, counters counter.Options) *target {
 	return target
 }
 
-// generalRules checks what must hold after every surface: the server is healthy, accepts a valid record and returns it,
-// and the log has no raw control characters.
+// generalRules checks the rules for every surface: the server is healthy, accepts a valid record and returns it, and
+// the log has no raw control characters.
 func (g *target) generalRules(t *testing.T) {
 	t.Helper()
 	w := &trial{T: t, target: g}

@@ -293,7 +293,7 @@ func tryRedirect(t *trial, e *badInput) {
 	}
 }
 
-// attributeNames maps the attribute names of the list to those of the kind.
+// attributeNames maps the attribute names of the list to the names of the kind.
 var attributeNames = strings.NewReplacer(`"phone"`, `"phones"`, `"street"`, `"address"`, `"lat"`, `"latitude"`, `"lon"`, `"longitude"`, `"website"`, `"websites"`)
 
 // tryRecord sends unusual records.

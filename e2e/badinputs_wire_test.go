@@ -189,7 +189,7 @@ func slowBody(t *trial, e *badInput) {
 	if h.status != 0 {
 		t.judge(h.status, h.header, h.body).check(t, e)
 	}
-	if h.took > 150*time.Second { // all of it would take 200 s
+	if h.took > 150*time.Second { // all entries would take 200 s
 		t.Errorf("held for %v, want 30 s", h.took)
 	}
 }

@@ -303,8 +303,8 @@ func (tab *tab) check(condition, complaint string) {
 // enough that a failure is reported before the other tests are over.
 const awaitFor = time.Minute
 
-// await waits until a condition is true in a page that is there to its end, across reloads and navigations: scripts that follow may need
-// what comes after. When it never comes the test ends with what the page shows instead.
+// await waits until a condition is true in a completely loaded page, across reloads and navigations, because later
+// scripts may need the rest of the page. If it never becomes true the test fails and prints what the page shows.
 func (tab *tab) await(condition string) {
 	tab.Helper()
 	ctx, cancel := context.WithTimeout(tab.ctx, min(awaitFor, patience))

@@ -39,7 +39,7 @@ type apiCall struct {
 	Body   any            `json:"body,omitempty"`
 }
 
-// apiResult is what came of a call.
+// apiResult is the result of a call.
 type apiResult struct {
 	OK    any `json:"ok,omitempty"`
 	Error any `json:"error,omitempty"`
@@ -189,7 +189,7 @@ func read(t *testing.T, text []byte, into any) {
 	}
 }
 
-// agree compares results but for what differs between two calls of any kind.
+// agree compares results, ignoring differences between any two calls.
 func agree(t *testing.T, calls []apiCall, want, got []apiResult) {
 	t.Helper()
 	if len(want) != len(got) {
@@ -206,7 +206,8 @@ func agree(t *testing.T, calls []apiCall, want, got []apiResult) {
 	}
 }
 
-// inconstant are operations whose answers differ each time: of texts it is compared that there is one, of objects the fields.
+// inconstant are operations whose answers differ each time. For texts only their presence is compared, for objects only
+// the fields.
 var inconstant = map[string]bool{
 	"getProcessMetrics": true, "getReadiness": true, "exportAudit": true, "downloadBackup": true, "downloadDump": true, "getStatus": true, "listAudit": true,
 	"markBackup": true, "getLastBackup": true, "listCells": true, "getCell": true, "getMap": true, "getMapHistory": true, "planCells": true, "vacuum": true,

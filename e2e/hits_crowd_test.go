@@ -33,7 +33,7 @@ type hitters struct {
 	today    time.Time
 	clients  []*hitter
 	lost     atomic.Int64     // lost replies
-	unkeyed  atomic.Int64     // those of the client without keys
+	unkeyed  atomic.Int64     // hits of the client without keys
 	repeated atomic.Int64     // batches repeated after an acknowledgement
 	sent     map[string]int64 // by metric
 	acked    map[string]int64
@@ -209,7 +209,7 @@ func (c *hitter) step() {
 	}
 }
 
-// note records what is sent or acknowledged.
+// note records the hits that are sent or acknowledged.
 func (c *hitter) note(batch httpapi.HitRequest, times []time.Time, acked bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -365,7 +365,7 @@ func (h *hitters) exact() {
 		h.acks.Load(), h.repeated.Load(), h.lost.Load(), h.read.Load(), h.refusals())
 }
 
-// compare compares every value of a range with what was acknowledged.
+// compare compares every value of a range with the acknowledged hits.
 func (h *hitters) compare(n *node, from, to time.Time, step counter.Step) {
 	h.t.Helper()
 	s, err := n.series(from, to, step)

@@ -92,8 +92,8 @@ func TestP01_P02_P03_KilledServersCountInMongoDB(t *testing.T) {
 	h.exact()
 }
 
-// The database of a cell is restored from a backup while processes run that remember newer state: hits on metrics that
-// the backup lacks start from zero, and those it has continue from the backup's counts.
+// The database of a cell is restored from a backup while processes run that have cached newer state: hits on metrics
+// that the backup lacks start from zero, and metrics that it has continue from the backup's counts.
 func TestP02_RestoredBackupCounts(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 1, 2, 3)

@@ -127,7 +127,7 @@ func written(t *testing.T, pattern string) (sizes string) {
 	return sizes
 }
 
-// content returns what is in files.
+// content returns the content of files.
 func content(t *testing.T, pattern string) (all string) {
 	t.Helper()
 	for _, name := range matching(t, pattern) {

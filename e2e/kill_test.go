@@ -527,8 +527,8 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// At SIGHUP a process reads its file again: the level of the log changes, what needs a restart is named, and a file with a mistake
-// changes nothing. It serves all the while.
+// At SIGHUP a process reads its file again: the log level changes, the log names settings that need a restart, and a
+// file with a mistake changes nothing. The process serves all the while.
 func TestHangup_ReadsTheSettingsAgain(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "locus.yaml")

@@ -22,7 +22,7 @@ import (
 )
 
 // judge ends the clients and checks the run: the history of answers, that clients were refused only during troubles,
-// and what is stored.
+// and the stored data.
 func (tr *traffic) judge(troubles ...trouble) *summary {
 	tr.t.Helper()
 	tr.end()
@@ -34,7 +34,7 @@ func (tr *traffic) judge(troubles ...trouble) *summary {
 	return s
 }
 
-// check compares what is stored with what was acknowledged, after the clients have ended.
+// check compares the stored data with the acknowledged writes, after the clients have ended.
 func (tr *traffic) check(s *summary) {
 	tr.t.Helper()
 	tr.fleet.drained()
@@ -87,7 +87,7 @@ func (tr *traffic) checkRecords(s *summary, records map[entity.Ref]httpapi.Recor
 	}
 }
 
-// checkEntities checks that each record is in exactly one entity, and that the entities are those of a new resolution
+// checkEntities checks that each record is in exactly one entity, and that the entities equal those of a new resolution
 // of the stored records.
 func (tr *traffic) checkEntities(base string, records map[entity.Ref]httpapi.Record) {
 	tr.t.Helper()

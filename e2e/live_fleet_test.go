@@ -285,7 +285,7 @@ func (f *fleet) drained() {
 	})
 }
 
-// witness opens the installation beside the processes, to read rows directly.
+// witness opens the installation in the test's process, to read rows directly.
 func (f *fleet) witness() *storage.Cells {
 	f.t.Helper()
 	cells, err := storage.Open(f.t.Context(), f.place[1], &storage.Options{MustExist: true})

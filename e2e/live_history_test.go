@@ -75,7 +75,7 @@ func (tr *traffic) calm(troubles ...trouble) {
 type summary struct {
 	acks, reads, lost, contended int
 	puids                        map[int64]entity.PUID   // of each key that was acknowledged
-	versions                     map[int64]map[int64]int // by key, the revision that each version was
+	versions                     map[int64]map[int64]int // by key, the revision of each version
 	last                         map[int64]int64         // by key, the highest version
 	sent                         map[int64]map[int]bool  // by key, the revisions that were sent
 	founded                      map[string]int64        // ids by the key that was given them

@@ -319,7 +319,7 @@ func (c *sender) put(ctx context.Context, keys map[int64]int) {
 	}
 }
 
-// answered records what was acknowledged, and leaves the rest in keys.
+// answered records the acknowledged items, and leaves the rest in keys.
 func (c *sender) answered(at *node, call, ret time.Duration, order []int64, keys map[int64]int, answer *httpapi.PutResponse) {
 	var refs []entity.Ref
 	lost := map[int64]int{}
@@ -375,7 +375,7 @@ func (c *sender) rest(ctx context.Context, attempt int) bool {
 	timer := time.NewTimer(time.Duration(20+c.random.IntN(80)) * time.Millisecond)
 	defer timer.Stop()
 	<-timer.C
-	return ctx.Err() == nil || attempt < 100 // what was begun is brought to its end
+	return ctx.Err() == nil || attempt < 100 // work that has begun is finished
 }
 
 func (c *sender) refuse(at *node, call time.Duration, err error) {

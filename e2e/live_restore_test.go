@@ -152,7 +152,7 @@ type restored struct {
 	*ledger
 	fleet *fleet
 	lost  cell.ID
-	ids   map[string]entity.Ref // each with the key that it was minted beside
+	ids   map[string]entity.Ref // each with the key that it was minted close to
 }
 
 // put puts keys, and checks that each gets an id of its own.

@@ -64,8 +64,8 @@ func routesOfPages(t *testing.T) (routes []string) {
 	return routes
 }
 
-// TestPages_HavePictures checks that each page of the console has its pictures, that the documents show them, and that all pictures are of
-// pages. TestPictures takes those that are missing.
+// TestPages_HavePictures checks that each page of the console has its pictures, that the documents show them, and that
+// all pictures are of pages. TestPictures takes the missing ones.
 func TestPages_HavePictures(t *testing.T) {
 	t.Parallel()
 	images := filepath.Join("..", "docs", "images")
@@ -120,7 +120,7 @@ func TestPages_HavePictures(t *testing.T) {
 	}
 }
 
-// walked checks that pages have each route of the console but for those of people who are not signed in.
+// walked checks that pages have each route of the console except the routes for people who are not signed in.
 func walked(t *testing.T, pages []string) {
 	t.Helper()
 	routes, mux := map[string]bool{}, http.NewServeMux()

@@ -185,7 +185,7 @@ func exitCode(err error) int {
 }
 
 // eventually polls ask until it returns true, for ten times the limit on a quiet machine. why describes what is
-// missing. The longer it takes the less often it is asked: the answers of servers cost more than the test.
+// missing. It polls less often the longer it waits, because the answers of servers cost more than the test.
 func eventually(t *testing.T, limit time.Duration, what string, ask func() (done bool, why string)) {
 	t.Helper()
 	limit *= 10

@@ -124,8 +124,8 @@ func keysNeedAName(tab *tab) {
 	}
 }
 
-// reviewInBulk marks a pair, sees what deciding it would do, decides it, and undoes it by keyboard; then it gives the pair to
-// another person, and it is not shown any more.
+// reviewInBulk marks a pair, views the effect of deciding it, decides it, and undoes it by keyboard; then it assigns
+// the pair to another person, and the pair is no longer shown.
 func reviewInBulk(tab *tab) {
 	a, b := tab.doubtful("1", "Joe's Pizza")
 	tab.doubtful("2", "Zebra Lounge")

@@ -100,7 +100,7 @@ func ringGrows(tab *tab) {
 
 	done := make(chan error, 1)
 	go func() { done <- svc.Cells().Grow(tab.Context(), cell.Growth{Cells: 8}, nil) }()
-	// The open page changes to that of the grown installation without a reload by the user.
+	// The open page shows the grown installation without a reload by the user.
 	tab.await(`document.querySelectorAll("#bands .cover.sealed").length === 4 && document.querySelectorAll("#bands .rim").length === 8`)
 	if err := <-done; err != nil {
 		tab.Fatal(err)
@@ -251,7 +251,7 @@ func grown(t *testing.T, counts []uint64, current, floor int, records int64) *in
 	return in
 }
 
-// page returns what the console shows for the installation.
+// page returns the console's page of the installation.
 func (in *installation) page(address, from string) console.Ring {
 	r := console.Ring{Time: in.now, Map: in.m, Address: address, Status: &cells.Status{
 		Ready: true, Kinds: []cells.KindStatus{{Kind: "place", Version: 1}}, Epoch: in.m.Epoch(), Generation: in.m.Current(), Counts: entity.Counts{Records: in.all},

@@ -22,7 +22,7 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// What the rollups of these tests count.
+// The attributes that the rollups of these tests count.
 const (
 	byCategory = "kind: place\ngroup: category\ndimension: %s\nmeasures:\n  count: count\n  cities: {distinct: city}\n"
 	bySource   = "kind: place\nover: records\ngroup: source\ndimension: outcome\n"

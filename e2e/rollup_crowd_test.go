@@ -194,7 +194,7 @@ func (m *member) remove() {
 	}
 }
 
-// done records what was acknowledged.
+// done records the acknowledged watermark.
 func (m *member) done(at changelog.Watermark) {
 	m.mark = m.mark.Union(at)
 	m.mu.Lock()

@@ -12,8 +12,8 @@ import (
 	"github.com/locus-db/locus/changelog"
 )
 
-// A process that is killed repeatedly under load continues its rollups after a restart: they contain what was
-// acknowledged, equal their recomputation, and need not wait for the expiry of the killed process's lease.
+// A process that is killed repeatedly under load continues its rollups after a restart: they contain every acknowledged
+// change, equal their recomputation, and need not wait for the expiry of the killed process's lease.
 func TestP04_KilledServer(t *testing.T) {
 	t.Parallel()
 	f := newDirectory(t, 3)

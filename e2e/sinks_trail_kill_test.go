@@ -65,7 +65,7 @@ func logOf(t *testing.T, base string) trail {
 	}
 }
 
-// trailOfTable reads a table of changes. seq and cell are compared with those in the change.
+// trailOfTable reads a table of changes, and compares seq and cell with the values in the change.
 func trailOfTable(t *testing.T, database string) trail {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), database)

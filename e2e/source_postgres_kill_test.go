@@ -63,7 +63,7 @@ func TestP01_KilledSourceOfPostgreSQL(t *testing.T) {
 		exec(tx, "CREATE TABLE crm_1 PARTITION OF crm FOR VALUES WITH (MODULUS 2, REMAINDER 1)")
 	})
 
-	// The import gets what the table has in the end.
+	// The reference import has the final content of the table.
 	want := serve(t, t.TempDir(), "127.0.0.1:"+porttest.Port(t))
 	sent := int64(0)
 	write := func() {

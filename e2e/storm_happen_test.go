@@ -123,7 +123,7 @@ func (s *storm) promote(server int) {
 	s.t.Helper()
 	s.done["promotions"]++
 	next := s.standby[server]
-	next.CatchUp(s.t, s.fleet.pg[server]) // a server that has just come back may show what only it has
+	next.CatchUp(s.t, s.fleet.pg[server]) // a server that has just come back may show state that only it has
 	s.fleet.crash(server)
 	next.Promote(s.t)
 	s.fleet.pg[server], s.standby[server], s.fleet.dead[server] = next, nil, false

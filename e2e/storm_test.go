@@ -64,8 +64,8 @@ type storm struct {
 	random   *rand.Rand
 	links    []string            // symbolic links to the directories of the current database servers
 	standby  []*pgtest.Server    // of each server, or nil
-	disks    bool                // they can be full
-	full     []bool              // those of the servers
+	disks    bool                // for disks that can be full
+	full     []bool              // which disks of the servers are full
 	hung     []bool              // stopped servers
 	down     map[*node]bool      // killed processes
 	paused   map[*node]time.Time // stopped processes

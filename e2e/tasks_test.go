@@ -112,7 +112,7 @@ func doTasks(tab *tab) {
 	do("find why two shops are one entity: search, open it, the weakest join", "/review", func(k *task) {
 		k.presses("/")
 		k.await(`document.activeElement.matches(".find input")`)
-		k.steps++ // what is typed
+		k.steps++ // typed text
 		k.do(chromedp.SendKeys(chromedp.CSS(".find input"), "joes pizza"))
 		k.steps++
 		k.do(chromedp.KeyEvent("\r"))

@@ -33,13 +33,14 @@ func TestP10_Browser(t *testing.T) {
 	})
 }
 
-// scripts are what would run, each another way out of its place in a page.
+// scripts are scripts that would run, each with another way out of its place in a page.
 var scripts = []string{
 	`<script>window.ran=1</script>`, `"><iframe srcdoc="<script>window.ran=1</script>">`, `<img src=x onerror=window.ran=1>`, `<svg onload=window.ran=1>`, `' onmouseover=window.ran=1 x='`,
 	`</title></style></textarea><script>window.ran=1</script>`, `javascript:window.ran=1`, `{{.}}${window.ran=1}`, `--><script>window.ran=1</script>`,
 }
 
-// storedScript stores scripts wherever text can come from outside, and opens every page as a person whose name is one.
+// storedScript stores scripts wherever text can come from outside, and opens every page as a person whose name is a
+// script.
 func storedScript(tab *tab) {
 	idp := logintest.New(tab, map[string]any{"sub": "17", "name": scripts[0], "groups": []string{"crm"}})
 	tab.stop()

@@ -91,7 +91,7 @@ func TestP09_KilledUpgrade(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _ = response.Body.Read(make([]byte, 1)) // the first line is that of the first step
+	_, _ = response.Body.Read(make([]byte, 1)) // the first line belongs to the first step
 	s.kill()
 	_ = response.Body.Close()
 

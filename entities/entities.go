@@ -86,7 +86,7 @@ func (h *Handle) Get(ctx context.Context, id locality.ID) (*Entity, error) {
 const maxReread = 1000
 
 // Find resolves an address to its entity: an entity id, a puid or SOURCE:KEY. Only an id can be redirected. The error
-// is a *locus.InvalidError if the address is none of these.
+// is a *locus.InvalidError for any other address.
 func (h *Handle) Find(ctx context.Context, address string) (*Entity, error) {
 	if id, err := locality.Parse(address); err == nil {
 		if err := engine.CheckID("/address", id); err != nil {
@@ -106,7 +106,7 @@ func (h *Handle) Find(ctx context.Context, address string) (*Entity, error) {
 }
 
 // Record reads the record at an address: a puid, SOURCE:KEY, or an entity id, which means the entity's anchor. The
-// error is a *locus.InvalidError if the address is none of these, entity.ErrNotFound or entity.ErrErased.
+// error is a *locus.InvalidError for any other address, entity.ErrNotFound or entity.ErrErased.
 func (h *Handle) Record(ctx context.Context, address string) (*entity.Record, error) {
 	if id, err := locality.Parse(address); err == nil {
 		if err := engine.CheckID("/address", id); err != nil {

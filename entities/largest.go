@@ -16,8 +16,9 @@ import (
 // Sampled is about how many records Largest reads, at most.
 const Sampled = 4096
 
-// Largest returns up to limit entities of several records, the largest first: those with the most records in a sample, which is of all
-// records of a small installation. An entity is in the sample as often as it has records there, so that large ones are not missed.
+// Largest returns up to limit entities of several records, the largest first. It takes those with the most records in a
+// sample, which contains all records of a small installation. An entity is in the sample once for each of its records,
+// so large ones are not missed.
 func (h *Handle) Largest(ctx context.Context, limit int) ([]*entity.Entity, error) {
 	windows, _, err := h.engine.Sample(ctx, Sampled)
 	if err != nil {

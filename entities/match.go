@@ -32,7 +32,7 @@ type Probe struct {
 	Kind string
 	// Observed is when the source observed this; the zero time means now. It only matters to the prediction.
 	Observed time.Time
-	// Attributes are those of a record. Required ones may be missing: a phone number alone can be matched.
+	// Attributes are the attributes of a record. Required ones may be missing: a phone number alone can be matched.
 	Attributes entity.Attributes
 }
 
@@ -41,9 +41,9 @@ type MatchOptions struct {
 	// Top is the maximum number of candidates per probe, 1 to 100. Defaults to 5.
 	Top int
 	// MinMatchWeight is the match weight from which an entity is a candidate, in hundredths of a bit. The default 0
-	// leaves out those that are different.
+	// leaves out entities that are different.
 	MinMatchWeight match.Weight
-	// Put adds what a put of each probe would do.
+	// Put adds the effect of putting each probe.
 	Put bool
 	// Why adds the comparison to each candidate.
 	Why bool

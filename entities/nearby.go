@@ -9,9 +9,9 @@ import (
 	"github.com/locus-db/locus/internal/spell"
 )
 
-// nearby are the words of a cell that those of a search may have been meant as.
+// nearby are the words of a cell that the words of a search may stand for.
 type nearby struct {
-	words  [][]candidate // for each word others, the nearest first
+	words  [][]candidate // for each word its alternatives, the nearest first
 	levels [spell.MaxEdits]level
 }
 

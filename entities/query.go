@@ -44,7 +44,8 @@ type Result struct {
 	// Edits is 0 for an exact hit, otherwise the number of typing errors that were assumed in a word of the search: the
 	// largest of all words.
 	Edits int
-	// Corrections are the words of the search that the entity does not have, in order, and those it has instead.
+	// Corrections are the words of the search that the entity does not have, in order, and the words that it has
+	// instead.
 	Corrections []Correction
 }
 
@@ -72,7 +73,7 @@ const (
 	TyposAuto     Typos = "auto" // none in words of up to 2 letters, one in up to 5, two in longer words
 	TyposNone     Typos = "0"
 	TyposOne      Typos = "1" // one in words of 3 letters and more
-	TyposTwo      Typos = "2" // two in words of 4 letters and more, one in those of 3
+	TyposTwo      Typos = "2" // two errors in words of 4 letters and more, one in words of 3
 )
 
 // Correction is a word of a search and the word of an entity that it was taken for.

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// similarEntities is the maximum number of entities with a similar name that a probe is compared with, and
-	// similarRecords that of their records.
+	// similarEntities limits the entities with a similar name that a probe is compared with, and similarRecords their
+	// records.
 	similarEntities = 20
 	similarRecords  = 100
 	// similarWords is the least number of words of a name for which one of them may be missing.

@@ -73,7 +73,7 @@ func (s *search) bestEdits(ctx context.Context, query entity.Query, q Query) err
 	return nil
 }
 
-// near returns what may have been meant in each cell.
+// near returns the words that may have been meant in each cell.
 func (s *search) near(ctx context.Context, words []string, forgiven []int) (map[cell.ID]*nearby, error) {
 	near := map[cell.ID]*nearby{}
 	err := s.engine.Whole(ctx, func(ids []cell.ID) error {
@@ -93,7 +93,7 @@ func (s *search) near(ctx context.Context, words []string, forgiven []int) (map[
 	return near, err
 }
 
-// corrections returns which words an entity has in place of those of the search.
+// corrections returns the words that an entity has in place of words of the search.
 func (h *Handle) corrections(e *entity.Entity, words []string, near [][]candidate) (all []Correction) {
 	schema := h.engine.Schema(e.Kind)
 	if schema == nil {

@@ -16,7 +16,7 @@ import (
 type vocabulary struct {
 	list   *spell.List
 	ends   []uint32         // of each word of the list in in
-	in     []bucket         // those of the first word, then those of the second one
+	in     []bucket         // the buckets of the first word, then those of the second one
 	often  map[int]*buckets // buckets of words in more buckets than many, which are not in the list above
 	others buckets          // buckets of all words that are not in the list, such as numbers
 }
@@ -27,7 +27,7 @@ type bucket uint16
 // bucketOf returns the bucket of an entity.
 func bucketOf(anchor entity.PUID) bucket { return bucket(uint64(anchor) * 0x9e3779b97f4a7c15 >> 48) }
 
-// buckets is a set of them.
+// buckets is a set of buckets.
 type buckets [1 << 16 / 64]uint64
 
 // many is about from how many buckets on a set is smaller than a list.

@@ -43,7 +43,7 @@ type known struct {
 	rules        int64 // version of the rules, which define what is searched
 	read         time.Time
 	took         time.Duration
-	// stale reports that too many changes follow at. The cell may then have what is in no vocabulary.
+	// stale reports that too many changes follow at. The cell may then have words that are in no vocabulary.
 	stale bool
 }
 
@@ -154,7 +154,7 @@ func follow(ctx context.Context, e *engine.Engine, id cell.ID, k *known, rules i
 			continue
 		}
 		schema := e.Schema(has.Kind)
-		if schema == nil { // this process does not know it yet
+		if schema == nil { // this process does not know the kind yet
 			return &known{at: bounds.Last, rules: rules}, nil
 		}
 		for _, word := range wordsOf(schema, has) {

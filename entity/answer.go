@@ -31,7 +31,7 @@ func answersOf(list []Answer) (Answers, error) {
 	return Answers(text), err
 }
 
-// List returns the answers; nil for a text that is none.
+// List returns the answers; nil for an invalid text.
 func (a Answers) List() (list []Answer) {
 	if a == "" || json.Unmarshal([]byte(a), &list) != nil {
 		return nil

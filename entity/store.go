@@ -36,7 +36,7 @@ type Store interface {
 	// records. The zero id precedes all others.
 	ListBirths(ctx context.Context, after locality.ID, limit int) ([]Birth, error)
 
-	// Entities returns the entity stored under each anchor, nil where there is none.
+	// Entities returns the entity stored under each anchor, nil if there is none.
 	Entities(ctx context.Context, anchors []PUID) ([]*Entity, error)
 	// PutEntities writes entities under their anchors, with their search keys. It replaces an existing
 	// entity.
@@ -55,8 +55,9 @@ type Store interface {
 	Unfound(ctx context.Context, entities []Indexed) ([]PUID, error)
 
 	// Occurrences returns up to limit of the words that entities can be found by, each with each entity that has it,
-	// after the given one, the zero Occurrence to begin. The order is one of the backend's own. Words that an entity does not
-	// have any more may be among them until the cell is vacuumed, and words of more than 1,024 bytes may have another form.
+	// after the given one, the zero Occurrence to begin. The order depends on the backend. Words that an entity does
+	// not have any more may be among them until the cell is vacuumed, and words of more than 1,024 bytes may have
+	// another form.
 	Occurrences(ctx context.Context, after Occurrence, limit int) ([]Occurrence, error)
 
 	// Decisions returns all decisions stored under these records, including withdrawn ones, ordered by A,

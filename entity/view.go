@@ -170,7 +170,7 @@ func weigh(name string, members []Testimony, newest time.Time, policy Policy) (c
 	return candidates
 }
 
-// values returns what a view shows of an attribute: the pinned value, then the candidates.
+// values returns the values that a view shows of an attribute: the pinned value, then the candidates.
 func values(candidates []candidate, many bool, chosen *Pin) (values []MergedValue) {
 	if chosen != nil {
 		pinned := MergedValue{Value: chosen.Raw, Members: []int{}, Pinned: true}

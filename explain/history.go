@@ -36,7 +36,7 @@ const (
 	maxEvents       = 1000
 )
 
-// History returns what the logs still hold about an entity.
+// History returns what the logs still contain about an entity.
 func (h *Handle) History(ctx context.Context, id locality.ID) (*History, error) {
 	e, err := h.entities.Get(ctx, id)
 	if err != nil {

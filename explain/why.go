@@ -30,7 +30,7 @@ func New(e *engine.Engine, r *records.Handle, en *entities.Handle, d *decisions.
 	return &Handle{e, r, en, d}
 }
 
-// Explanation describes what holds an entity together.
+// Explanation describes why the records of an entity are together.
 type Explanation struct {
 	Entity    *entity.Entity   `json:"entity"`
 	Requested locality.ID      `json:"requested"`
@@ -53,8 +53,8 @@ type Join struct {
 	Decided *entity.Decision `json:"decided,omitempty"`
 }
 
-// Why explains what holds an entity together: the strongest comparisons that connect its records. It runs the code that
-// made the decision, so the explanation cannot differ from it.
+// Why explains why the records of an entity are together: by the strongest comparisons that connect them. It runs the
+// code that made the decision, so the explanation cannot differ from it.
 func (h *Handle) Why(ctx context.Context, id locality.ID) (*Explanation, error) {
 	e, err := h.entities.Get(ctx, id)
 	if err != nil {

@@ -26,7 +26,7 @@ type Diff struct {
 	Before  int    `json:"before"`  // current entities
 	After   int    `json:"after"`   // proposed entities
 	Stay    int    `json:"stay"`    // proposed entities with the same records
-	Changed int    `json:"changed"` // those among Stay that show other values
+	Changed int    `json:"changed"` // entities among Stay that show other values
 	Merged  int    `json:"merged"`  // proposed entities with records from several current ones
 	Split   int    `json:"split"`   // current entities whose records go to several
 	// Merges and Splits are the largest examples, at most DiffExamples of each.
@@ -57,8 +57,8 @@ const (
 	MaxDiff = 500_000
 )
 
-// Compare returns what would change if a kind were resolved by other rules. It reads all live records of the kind into
-// memory and resolves them there; nothing is written. Records put during the comparison may or may not be included.
+// Compare returns the effect of resolving a kind by other rules. It reads all live records of the kind into memory and
+// resolves them there; nothing is written. Records put during the comparison may or may not be included.
 func (h *Handle) Compare(ctx context.Context, p Proposal, progress func(Progress)) (*Diff, error) {
 	schema, terms, err := h.proposed(ctx, p)
 	if err != nil {

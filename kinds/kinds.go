@@ -45,7 +45,7 @@ type Rules struct {
 
 // Proposal is a set of rules for a kind.
 type Proposal struct {
-	// Kind is the name of the kind; that of Schema if Schema is set.
+	// Kind is the name of the kind; the name of Schema if that is set.
 	Kind string
 	// Schema is the proposed schema; nil means the current one. Terms is the hash of a stored term-frequency table; ""
 	// means the current one.

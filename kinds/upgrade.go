@@ -10,9 +10,10 @@ import (
 	"github.com/locus-db/locus/resolve/derived"
 )
 
-// Upgrade compares the matcher that the entities were made by with that of this program.
+// Upgrade compares the matcher that the entities were made by with the matcher of this program.
 type Upgrade struct {
-	// Matcher is the version that the entities are made by, or are being upgraded to; Program that of this program.
+	// Matcher is the version that the entities are made by, or are being upgraded to; Program is the version of this
+	// program.
 	Matcher, Program string
 	// Needed reports whether the entities were made by an older version. Then nothing is written, matched or checked
 	// before Handle.Upgrade.
@@ -31,8 +32,8 @@ func (h *Handle) State() Upgrade {
 	return u
 }
 
-// PlanUpgrade returns what would merge, split and change in each kind if its records were resolved by the matcher of this
-// program, like Compare. Nothing is written.
+// PlanUpgrade returns how the entities of each kind would merge, split and change if its records were resolved by the
+// matcher of this program, like Compare. Nothing is written.
 func (h *Handle) PlanUpgrade(ctx context.Context, progress func(Progress)) ([]*Diff, error) {
 	var plan []*Diff
 	for _, k := range h.List() {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// ErrLost means that another owner has taken the lease. What was written under it before remains valid; nothing more
-// may be written.
+// ErrLost means that another owner has taken the lease. Earlier writes under it remain valid; nothing more may be
+// written.
 var ErrLost = errors.New("lease: lost to another owner")
 
 // MaxTTL bounds the TTL of a slow owner, as a multiple of Options.TTL.

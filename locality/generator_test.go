@@ -33,7 +33,7 @@ func generator(t tb, opts *locality.Options) *locality.Generator {
 // seeded returns a reproducible source of randomness.
 func seeded(seed byte) *rand.ChaCha8 { return rand.NewChaCha8([32]byte{seed}) }
 
-// at returns a clock that stands still.
+// at returns a clock that does not advance.
 func at(ms int64) func() time.Time { return func() time.Time { return time.UnixMilli(ms) } }
 
 // duplicates counts the IDs that occurred before.

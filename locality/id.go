@@ -39,7 +39,7 @@ func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 // IsZero reports whether id is Nil(). encoding/json calls it for omitzero.
 func (id ID) IsZero() bool { return id == ID{} }
 
-// Version returns the four version bits, which determine the layout: 0xb for IDs of this package, 8 for those of
+// Version returns the four version bits, which determine the layout: 0xb for IDs of this package, 8 for IDs of
 // generators with Options.Envelope Version8.
 func (id ID) Version() int { return int(id[6] >> 4) }
 

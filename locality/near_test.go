@@ -26,7 +26,7 @@ func segments() *rapid.Generator[locality.Segment] {
 	})
 }
 
-// place is what makes an ID of one lane unique.
+// place is what makes an ID unique within its lane.
 type place struct {
 	w uint32
 	z int64

@@ -141,7 +141,7 @@ var identities = struct {
 }{taken: map[identity]struct{}{}}
 
 // identify returns an identity for a lane of g in process pid, with node y unless drawn. A drawn identity differs from
-// those of all other lanes of this process.
+// the identities of all other lanes of this process.
 func (g *Generator) identify(pid int, y uint32, drawn bool) identity {
 	identities.Lock()
 	defer identities.Unlock()

@@ -35,8 +35,8 @@ func (id *ID) Scan(src any) error {
 	return err
 }
 
-// NullID is an optional ID, for columns and fields that may be empty. The zero value is none. An empty text is none
-// too, since CSV imports and forms use it that way.
+// NullID is an optional ID, for columns and fields that may be empty. The zero value means no ID. So does an empty
+// text, because CSV imports and forms use it that way.
 type NullID struct {
 	ID    ID
 	Valid bool // whether there is an ID

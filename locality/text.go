@@ -146,7 +146,8 @@ func (id ID) String() string {
 func (id ID) AppendText(b []byte) ([]byte, error) {
 	n := len(b)
 	b = append(b, "xxxxxxxx-xxxx-bxxx-xxxx-xxxxxxxxxxxx"...)
-	id.encode((*[textLen]byte)(b[n:])) // in place: copying bytes that were just written stalls the processor
+	// written in place, because copying bytes that were just written stalls the processor
+	id.encode((*[textLen]byte)(b[n:]))
 	return b, nil
 }
 

@@ -81,7 +81,7 @@ func TestParse_EveryByteAtEveryPlace(t *testing.T) {
 	}
 }
 
-// naiveLenient is an independent form of what ParseLenient documents.
+// naiveLenient is an independent form of ParseLenient's documentation.
 var naiveLenient = regexp.MustCompile(`\A[\x00-\x20]*(?:((?i:urn:uuid:))|(\{))?([0-9a-fA-F]{8}(-?)[0-9a-fA-F]{4}(-?)[0-9a-fA-F]{4}(-?)[0-9a-fA-F]{4}(-?)[0-9a-fA-F]{12})(\})?[\x00-\x20]*\z`)
 
 func naiveParseLenient(s string) (id locality.ID, ok bool) {

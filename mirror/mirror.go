@@ -33,7 +33,7 @@ type Options struct {
 	Events
 }
 
-// Events report what a mirror does. Nil fields are skipped; the functions are called one at a time.
+// Events report the actions of a mirror. Nil fields are skipped; the functions are called one at a time.
 type Events struct {
 	// Refill is called when a cell must be filled again because its log does not reach back to the mirror's
 	// position.

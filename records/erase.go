@@ -14,9 +14,9 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// Erase deletes records, as Delete does, and also removes what otherwise outlives a record: human decisions about it,
-// and its birth id, which a later Put of the same key would get back. It also works for records that are already
-// deleted. The old row contents stay in the files of the cells until Vacuum.
+// Erase deletes records, as Delete does, and also removes the data that otherwise remains: human decisions about the
+// record, and its birth id, which a later Put of the same key would get back. It also works for records that are
+// already deleted. The old row contents stay in the files of the cells until Vacuum.
 func (h *Handle) Erase(ctx context.Context, refs []entity.Ref) ([]DeleteResult, error) {
 	return h.EraseIf(ctx, deletionsOf(refs))
 }

@@ -31,8 +31,8 @@ type Input struct {
 	Attributes entity.Attributes
 }
 
-// Limits of a record, in bytes of UTF-8, the same in every interface and backend. match.Schema.Check defines those of
-// attributes.
+// Limits of a record, in bytes of UTF-8, the same in every interface and backend. match.Schema.Check defines the limits
+// of attributes.
 const (
 	MaxSource = 64        // [a-z0-9][a-z0-9_.-]*
 	MaxKey    = 255       // an external key
@@ -43,7 +43,7 @@ const (
 // maxAhead is how far in the future an observation may be, to allow for clock differences.
 const maxAhead = 5 * time.Minute
 
-// Check returns all reasons to reject a record of a kind at a time, nil if there is none. Put rejects records by the
+// Check returns all reasons to reject a record of a kind at a time, nil if there are none. Put rejects records by the
 // same check, so a client can run it before it sends anything.
 func Check(schema *match.Schema, now time.Time, p Input) []problem.Problem {
 	problems := CheckRef(p.Ref)
@@ -72,7 +72,7 @@ func Check(schema *match.Schema, now time.Time, p Input) []problem.Problem {
 	return problems
 }
 
-// Sent returns attributes without the values that count as not sent: empty ones and those of white space only. It does
+// Sent returns attributes without the values that count as not sent, which are empty or consist of white space. It does
 // not change its argument.
 func Sent(attributes entity.Attributes) entity.Attributes {
 	blank := false

@@ -37,5 +37,6 @@ func (h *Handle) Load(ctx context.Context, tell func(resolve.LoadProgress)) erro
 	return engine.Wrap(err)
 }
 
-// Release ends the holding of locus.Options.Hold without a load: what was put is resolved with the next put.
+// Release ends the effect of locus.Options.Hold without a load: the records that were put are resolved with the next
+// put.
 func (h *Handle) Release() { h.engine.Resolver.Release() }

@@ -69,7 +69,7 @@ func (h *Handle) Put(ctx context.Context, puts []Input) ([]Result, error) {
 	return results, nil
 }
 
-// count adds what became of records to the counters of Locus itself. A pending record is received, and no more is known.
+// count adds the outcomes of records to the counters of Locus itself. A pending record counts as received only.
 func (h *Handle) count(results []Result) {
 	became := map[resolve.Outcome]int64{}
 	var received, refused int64
@@ -94,7 +94,7 @@ type Deletion struct {
 	entity.Ref
 	// IfVersion, if not 0, is the version that the record must have. A record that was written since stays.
 	IfVersion int64
-	// Unless is that of Input.
+	// Unless is the Unless of Input.
 	Unless func(stored *entity.Record) bool
 }
 

@@ -165,7 +165,7 @@ func TestP05_ABuildDoesNotOutliveItsLease(t *testing.T) {
 		s.step(a)
 	}
 	s.before = func(n int) error {
-		if n == 4 { // it has stored the generation, dropped rows and requested images; next it would write
+		if n == 4 { // it has stored the generation, dropped rows and requested images, and would write next
 			away()
 		}
 		return nil

@@ -51,7 +51,7 @@ func (c Catalog) versions() map[int64]Version {
 }
 
 // Define adds a checked definition to the catalogue, in an update of the cell that keeps it. Defining the same
-// definition again changes nothing. A different definition under an existing name is built beside the serving one
+// definition again changes nothing. A different definition under an existing name is built while the old one serves,
 // and then replaces it.
 func Define(ctx context.Context, s Store, d Definition, now time.Time) (r Rollup, changed bool, err error) {
 	return alter(ctx, s, d.Name, now, func(r *Rollup) *Definition {

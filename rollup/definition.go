@@ -47,10 +47,10 @@ const (
 // external reports whether the groups are kept Elsewhere.
 func (d *Definition) external() bool { return d.Store != InCell }
 
-// Over selects what a rollup counts.
+// Over selects the things that a rollup counts.
 type Over string
 
-// What a rollup counts. Both have the attribute source; records also have outcome, created or matched.
+// The things that a rollup counts. Both have the attribute source; records also have outcome, created or matched.
 const (
 	Entities Over = "entities"
 	Records  Over = "records"

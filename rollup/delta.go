@@ -204,8 +204,8 @@ func (dl *delta) keys() [][]byte {
 	return keys
 }
 
-// apply computes new rows from those stored under keys, and the net number of groups added. It returns an error
-// if a count would become negative, which means that the generation is wrong.
+// apply computes new rows from the rows stored under keys, and the net number of groups added. It returns an error if a
+// count would become negative, which means that the generation is wrong.
 func (dl *delta) apply(keys, stored [][]byte) (rows []Row, groups int64, err error) {
 	for i, key := range keys {
 		var body []byte

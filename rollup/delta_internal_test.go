@@ -70,7 +70,7 @@ func TestDelta_SaysWhatIsWrong(t *testing.T) {
 	const sum = `group: tags, measures: { s: { sum: weight }, m: { max: weight } }`
 	whole := func(n int64) *changelog.Image { return imageOf("ears", "a", fmt.Sprint(n)) }
 	for name, c := range map[string]struct {
-		first, second []*changelog.Image // added; those of second are subtracted if times is -1
+		first, second []*changelog.Image // images to add; the images of second are subtracted if times is -1
 		times         int64
 		want          string
 	}{

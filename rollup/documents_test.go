@@ -262,7 +262,7 @@ func TestP04_DocumentsOfALostHistory(t *testing.T) {
 	s.wantRead(v.Generation, 13, "ears=2 fur=1")
 }
 
-// With too many dimension values, the generation freezes where its readers were, and the other groups still
+// With too many dimension values, the generation freezes at the position of its readers, and the other groups still
 // answer.
 func TestDocuments_AGenerationThatFails(t *testing.T) {
 	t.Parallel()

@@ -61,7 +61,7 @@ func (f term) dropRows(ctx context.Context, number int64) error {
 	}
 }
 
-// unwant limits the images in changes to those that the remaining generations need.
+// unwant limits the images in changes to the ones that the remaining generations need.
 func (f term) unwant(ctx context.Context) error {
 	needed := func(tx Tx) (need, have changelog.Images, err error) {
 		all, err := tx.Generations(ctx)

@@ -273,7 +273,7 @@ func Example() {
 	follower := rollup.NewFollower(rollup.Options{Database: db, Owner: "a", TTL: time.Second, Now: time.Now})
 	progress, err := follower.Step(ctx, catalog) // acquires the lease
 	if err == nil {
-		progress, err = follower.Step(ctx, catalog) // reports what is missing
+		progress, err = follower.Step(ctx, catalog) // reports the missing generations
 	}
 	for _, v := range progress.Missing {
 		err = cmp.Or(err, follower.Build(ctx, v, nil))

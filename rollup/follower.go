@@ -41,7 +41,7 @@ type Options struct {
 type Follower struct {
 	opts  Options
 	lease *lease.Holder
-	token atomic.Int64 // of the lease while it is held, for work beside Step
+	token atomic.Int64 // token of the lease while it is held, for work outside of Step
 	told  int64        // last token for which a Step reported a possibly old catalogue
 }
 
@@ -61,7 +61,7 @@ func NewFollower(opts Options) *Follower {
 	})}
 }
 
-// note stores the lease token for work beside Step.
+// note stores the lease token for work outside of Step.
 func (f *Follower) note() {
 	l, held := f.lease.Held()
 	if !held {

@@ -36,7 +36,7 @@ func (fw *CatchUp) To() changelog.Seq { return fw.to }
 func (fw *CatchUp) Keys() [][]byte { return fw.total.keys() }
 
 // Moved is a group as it was read elsewhere, with the log position up to which it is true, and its new body at the end
-// of the changes. An empty body is an empty group.
+// of the changes. An empty body means an empty group.
 type Moved struct {
 	Key, Body []byte
 	Watermark changelog.Seq

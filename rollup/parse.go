@@ -42,7 +42,7 @@ func ParseNamed(name string, text []byte) (*Definition, error) {
 	return &d, nil
 }
 
-// UnmarshalJSON reads what Parse reads. Definitions of the same text share their slices.
+// UnmarshalJSON accepts the same as Parse. Definitions of the same text share their slices.
 func (d *Definition) UnmarshalJSON(text []byte) error {
 	parsed, err := known.parse(text)
 	if err == nil {

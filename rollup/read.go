@@ -62,8 +62,8 @@ type read struct {
 	kept  [][]map[string]int64 // values of multiset measures, by slot and measure; nil for none
 }
 
-// Query selects groups of a cell: those of Keys, or otherwise at most Limit groups after After in key order. A
-// Limit of 0 is no limit.
+// Query selects groups of a cell: the groups of Keys, or otherwise at most Limit groups after After in key order. A
+// Limit of 0 means no limit.
 type Query struct {
 	Generation int64
 	Keys       [][]string

@@ -24,9 +24,9 @@ type Progress struct {
 	Missing []Version
 	// Left lists generations of the cell that the catalogue no longer names: see Erase.
 	Left []int64
-	// Old reports that the catalogue may be old and must be read again before the next Step: the cell has
-	// generations that it does not name yet, or the lease was just acquired. Missing is then empty, because what
-	// an old catalogue names may already have been built, served and erased.
+	// Old reports that the catalogue may be old and must be read again before the next Step: the cell has generations
+	// that it does not name yet, or the lease was just acquired. Missing is then empty, because generations of an old
+	// catalogue may already have been built, served and erased.
 	Old bool
 	// Apart is the error that stopped the generations with groups elsewhere, nil if there was none. The other
 	// generations continued.

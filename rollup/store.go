@@ -29,11 +29,11 @@ type Store interface {
 	// DeleteGeneration deletes a generation without its rows. A missing one is not an error.
 	DeleteGeneration(ctx context.Context, number int64) error
 
-	// Rows returns the body of the row under each key, nil where there is none.
+	// Rows returns the body of the row under each key, nil if there is none.
 	Rows(ctx context.Context, generation int64, keys [][]byte) ([][]byte, error)
 	// ScanRows returns the rows of each range.
 	ScanRows(ctx context.Context, generation int64, ranges []Range) ([][]Row, error)
-	// PutRows writes rows by their keys and deletes those whose body is nil.
+	// PutRows writes rows by their keys and deletes rows whose body is nil.
 	PutRows(ctx context.Context, generation int64, rows []Row) error
 	// DropRows deletes at most limit rows of a generation and returns how many.
 	DropRows(ctx context.Context, generation int64, limit int) (int, error)

@@ -27,7 +27,7 @@ type Value struct {
 	// None reports that there is no value: the average, minimum or maximum of nothing.
 	None bool
 
-	// kept counts each value of a multiset, as far as it was read.
+	// kept counts each value of a multiset, for the values that were read.
 	kept map[string]int64
 }
 
@@ -106,7 +106,7 @@ func (vs Values) add(d *Definition, s slot, kept []map[string]int64) {
 	at, k := slotNumbers, 0
 	for i := range d.Measures {
 		m := &d.Measures[i]
-		if k == len(vs) || vs[k].Name != m.Name { // it was not read
+		if k == len(vs) || vs[k].Name != m.Name { // the measure was not read
 			at += m.numbers()
 			continue
 		}

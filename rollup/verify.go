@@ -34,7 +34,7 @@ type Verification struct {
 	Things  int `json:"things"`
 	Pending int `json:"pending"`
 	Rows    int `json:"rows"`
-	// Differs is the number of rows that differ, Differences the first of them.
+	// Differs is the number of differing rows, Differences the first of them.
 	Differs     int          `json:"differs"`
 	Differences []Difference `json:"differences,omitempty"`
 }
@@ -120,7 +120,7 @@ func (db Database) verifyElsewhere(ctx context.Context, s *Standing, progress fu
 	return v, err
 }
 
-// recompute counts what the cell has, less the changes after the watermark.
+// recompute counts the data of the cell, without the changes after the watermark.
 func (v *Verification) recompute(ctx context.Context, tx Tx, d *Definition, progress func(int)) ([]Row, error) {
 	dl := newDelta(d)
 	if err := dl.recount(ctx, tx, func(n int) {

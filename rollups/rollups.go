@@ -16,7 +16,7 @@ type Status struct {
 	// State is Building until the first generation serves, then Following; Failed if it failed in some cell, or
 	// Partial if some cell is unavailable. The cell's Reason says why.
 	State State `json:"state"`
-	// Definition is that of the serving generation, or of the first one while it is being built.
+	// Definition is the definition of the serving generation, or of the first one while it is being built.
 	Definition rollup.Definition `json:"definition"`
 	// Generation is the serving generation, 0 if there is none yet; Building is the generation that will replace it, 0
 	// if there is none.

@@ -165,7 +165,7 @@ func (w *worker) share(ctx context.Context) {
 	}
 	w.looked = now
 	held, cells, processes := w.shares()
-	if held <= (cells+processes)/(processes+1) { // a process that wants a cell is one more
+	if held <= (cells+processes)/(processes+1) { // a process that wants a cell counts as one more
 		return
 	}
 	if wanted, err := w.follower.Wanted(ctx); err == nil && wanted && w.follower.Release(ctx) == nil {

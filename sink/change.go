@@ -15,7 +15,7 @@ type Change struct {
 	changelog.Change
 }
 
-// ChangeSink is a target of changes: an audit trail of all that happened, where a Sink has what there is now.
+// ChangeSink is a target of changes: an audit trail of all events, whereas a Sink has the current state.
 type ChangeSink interface {
 	// DeliverChanges delivers changes of one cell in order, and returns once the target has them durably. It is called
 	// for several cells at once. delivered is how many of the first changes it has, also with an error, after which the

@@ -33,7 +33,7 @@ type Spec struct {
 
 // Driver opens the targets of one kind.
 type Driver struct {
-	// Check returns why a URL cannot be that of a target, without a connection. Its error does not quote the URL.
+	// Check returns why a URL cannot be a target, without connecting. Its error does not quote the URL.
 	Check func(u *url.URL) error
 	// Open opens a target. The error wraps ErrStop if no repetition can help.
 	Open func(ctx context.Context, s Spec) (Sink, error)
@@ -41,9 +41,9 @@ type Driver struct {
 	Read func(ctx context.Context, s Spec) (Reader, error)
 	// Changes opens a target of changes. Nil if there are none of this kind.
 	Changes func(ctx context.Context, s Spec) (ChangeSink, error)
-	// CheckChanges returns why a URL that Check accepts cannot be that of a target of changes. Nil if each can.
+	// CheckChanges returns why a URL that Check accepts cannot be a target of changes. Nil if every such URL can.
 	CheckChanges func(u *url.URL) error
-	// Lanes and Batch are those of Options.
+	// Lanes and Batch have the meaning of Options.
 	Lanes, Batch int
 }
 

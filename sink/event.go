@@ -13,7 +13,7 @@ type Op string
 
 // The operations.
 const (
-	Upsert   Op = "upsert"   // the ID is that of an entity, with this view
+	Upsert   Op = "upsert"   // the ID has an entity, with this view
 	Redirect Op = "redirect" // the ID leads to another one, which may lead on
 	Delete   Op = "delete"   // the ID leads to nothing any more
 )

@@ -162,7 +162,7 @@ func (p *player) prepare(ctx context.Context, day time.Time) error {
 	return nil
 }
 
-// check compares the sums with what was acknowledged.
+// check compares the sums with the acknowledged hits.
 func (p *player) check(ctx context.Context) error {
 	return compare(ctx, p.target, func(m int) int64 { return p.want[m] })
 }

@@ -76,7 +76,7 @@ func blank(minute func(time.Time) []string) string {
 	return b.String()
 }
 
-// first returns a document with one hit, for those that grow.
+// first returns a document with one hit, for documents that grow.
 func first(t time.Time) string {
 	return fmt.Sprintf(`{"daily": 1, "hourly": {%q: 1}, "minute": {%q: 1}}`, hourOf(t)[1], flatMinute(t)[1])
 }

@@ -126,7 +126,7 @@ type call struct {
 	key     string // makes it count once
 }
 
-// target is what is hit.
+// target counts the hits.
 type target interface {
 	// add counts a call and returns when it is durable. Each caller has a number.
 	add(ctx context.Context, caller int, c call) error

@@ -71,7 +71,7 @@ func (m mongoServer) open(ctx context.Context, s *scratch) (*mongodb.Database, e
 	return mongodb.Open(ctx, m.uri, &mongodb.Options{Name: s.db.Name(), UnsafeDurability: m.unsafe, Timeout: time.Minute})
 }
 
-// scratch is a database that is dropped when it is closed. Its writes are as durable as those of Locus.
+// scratch is a database that is dropped when it is closed. Its writes are as durable as Locus's.
 type scratch struct {
 	client *mongo.Client
 	db     *mongo.Database

@@ -83,7 +83,7 @@ type hit struct {
 	N      int64  `json:"n"`
 }
 
-// add is one request. The hits get the current time, whereas those of Redis get the client's.
+// add sends one request. The hits get the current time of the server, whereas hits sent to Redis get the client's.
 func (s *served) add(ctx context.Context, _ int, c call) error {
 	body := hits{Hits: make([]hit, len(c.metrics))}
 	for i, m := range c.metrics {

@@ -8,7 +8,7 @@ import (
 	"github.com/locus-db/locus/bench/internal/rounds/roundstest"
 )
 
-// What is printed and drawn for reports: -rewrite updates the file.
+// The printed tables and pictures of reports: -rewrite updates the file.
 func TestTables(t *testing.T) {
 	t.Parallel()
 	roundstest.Tables(t, tables, picture, csv)

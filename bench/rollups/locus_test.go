@@ -105,7 +105,7 @@ func (l *locus) entity(p *pet, version int64) entity.Indexed {
 	}}
 }
 
-// write is what resolve commits for entities whose view has changed.
+// write commits entities whose view has changed, like resolve.
 func (l *locus) write(ctx context.Context, _ int, pets []*pet) error {
 	anchors := make([]entity.PUID, len(pets))
 	for i, p := range pets {
@@ -193,7 +193,7 @@ func (tx rollupTx) List(ctx context.Context, _ rollup.Over, attributes []string,
 	return items, err
 }
 
-// Changes records what was read.
+// Changes records the changes that were read.
 func (tx rollupTx) Changes(ctx context.Context, after changelog.Seq, limit int) ([]changelog.Change, error) {
 	changes, err := tx.Tx.Changes(ctx, after, limit)
 	entries := make([]entry, len(changes))

@@ -66,7 +66,7 @@ func (b *bench) trigger(ctx context.Context, w *world, key string) error {
 	})
 }
 
-// view recounts everything, again and again, beside the writers.
+// view recounts everything, again and again, concurrently with the writers.
 func (b *bench) view(ctx context.Context, w *world) error {
 	return b.with(ctx, "view", func(p *peer) error {
 		if err := b.answered(b.answers(ctx, p, w)); err != nil {

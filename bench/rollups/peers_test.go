@@ -38,7 +38,7 @@ const (
 		ON CONFLICT (tag, location) DO UPDATE SET n = b.n + excluded.n`
 )
 
-// schemas are what each peer has in addition to the documents.
+// schemas are the objects that each peer has in addition to the documents.
 var schemas = map[string]string{
 	"ceiling": "",
 	"gin":     "CREATE INDEX ON document USING gin (tags)",

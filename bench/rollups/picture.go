@@ -83,7 +83,7 @@ func (p *plot) names() {
 	for i, l := range p.labels {
 		y := max(l.y+4, least)
 		if below := p.Y.From + 4 - height*float64(len(p.labels)-1-i); l.y >= p.Y.From {
-			y = max(below, least) // of several labels at the lower edge the last one stays there
+			y = max(below, least) // of several labels at the lower edge the last one is not moved
 		}
 		least = y + height
 		fmt.Fprintf(p, `<text x="%.0f" y="%.0f" style="fill: %s">%s</text>`+"\n",

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// sights is what a follower's readers saw of a log: the document of each position, and the position that answers
-// had reached, with the time.
+// sights is the log as a follower's readers saw it: the document of each position, and the position that answers had
+// reached, with the time.
 type sights struct {
 	mu   sync.Mutex
 	last int64   // position
@@ -53,7 +53,7 @@ func (s *sights) answered(upTo int64, at time.Time) {
 	}
 }
 
-// begin discards what was recorded before a load.
+// begin discards the records from before a load.
 func (s *sights) begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

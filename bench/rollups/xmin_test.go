@@ -69,7 +69,7 @@ func (x *xmin) run(ctx context.Context) error {
 	}
 }
 
-// step applies what may be read.
+// step applies the entries that may be read.
 func (x *xmin) step(ctx context.Context, conn *pgx.Conn) (int, error) {
 	answer, err := conn.Query(ctx, sqlLog, x.at[0], x.at[1])
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 // remembered are the peers that hold the cell of each address: tables, and caches as large as the set of requested
 // addresses. name describes the addresses.
 func remembered[K comparable](name string, keys []K, cellOf func(K) (cell.ID, error), index memdb.Indexer) []subject {
-	// They are filled in another order than they are read, as in practice.
+	// They are not filled in the order in which they are read, as in practice.
 	fill := func(keys []K, put func(K, cell.ID)) {
 		for _, i := range rand.New(rand.NewPCG(3, 4)).Perm(len(keys)) {
 			k := keys[i]

@@ -25,7 +25,7 @@ type installation struct {
 	cells *cell.Cells[cell.Store]
 	// known are keys that have puids, unordered; absent have none.
 	known, absent []cell.Key
-	// transactions counts those that were run.
+	// transactions counts the executed transactions.
 	transactions *atomic.Int64
 }
 

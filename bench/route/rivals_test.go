@@ -96,7 +96,7 @@ type xxh64 struct{}
 
 func (xxh64) Sum64(b []byte) uint64 { return xxhash.Sum64(b) }
 
-// Each ring has the module's default number of places per node; buraksezer's, which has no default, has that of
+// Each ring has the module's default number of places per node; buraksezer's, which has no default, uses that of
 // stathat's.
 var (
 	buraksezerRing = sync.OnceValue(func() *consistent.Consistent {

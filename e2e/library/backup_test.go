@@ -283,7 +283,7 @@ func TestP07_ADamagedBackupIsNotRestored(t *testing.T) {
 	}
 }
 
-// unpacked returns what is compressed in a file, nil if it is damaged.
+// unpacked returns the decompressed content of a file, nil if it is damaged.
 func unpacked(file []byte) []byte {
 	z, err := zstd.NewReader(nil)
 	if err != nil {

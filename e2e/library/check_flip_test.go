@@ -238,7 +238,7 @@ func TestP09_AWriteOfTheHeadHidesNoDamage(t *testing.T) {
 	}
 }
 
-// accept does what an operator does who accepts the row of the head as it is stored.
+// accept accepts the row of the head as it is stored, like an operator.
 func accept(t *testing.T, db database, found []cells.Difference) {
 	t.Helper()
 	for _, d := range found {
@@ -323,7 +323,7 @@ func TestP09_ARepairDoesNotFollowADamagedRecord(t *testing.T) {
 	was := put(t, s, p)[0]
 	id, err := opened.Map().Puid(int64(was.PUID))
 	must(t, err)
-	settled(t, s) // what is in the redo set is resolved from what is stored
+	settled(t, s) // records in the redo set are resolved from the stored rows
 	db := openFile(t, filepath.Join(dir, "cells", id.String()+".db")).(file).db
 	_, err = db.ExecContext(t.Context(), "UPDATE record SET body = replace(body, 'Zephyr', 'Zephyq')")
 	must(t, err)

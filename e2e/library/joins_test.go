@@ -28,7 +28,7 @@ func joinsOf(t testing.TB, s *locus.DB) (joins []string) {
 	return joins
 }
 
-// Joins lists what joined, whichever process wrote it, and nothing of a record that was deleted.
+// Joins lists joined records, whichever process wrote them, and no deleted ones.
 func TestJoins_OfEveryProcess(t *testing.T) {
 	t.Parallel()
 	where := pgtest.Shared(t).URL(pgtest.Shared(t).Database(t))
@@ -49,7 +49,7 @@ func TestJoins_OfEveryProcess(t *testing.T) {
 	}
 	want()
 	put(t, writer, shop("a", "1"))
-	want() // it founded
+	want() // it created the entity
 	put(t, writer, shop("b", "2"))
 	want("b:2 Velvet Quill Books")
 	put(t, reader, shop("c", "3"))

@@ -37,7 +37,7 @@ func TestKeeper_FinishesAGrowth(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || s.Cells().Map().Generations() != 2 {
 		t.Fatalf("%v, map %d", err, s.Cells().Map().Epoch())
 	}
-	var left string // what is not finished
+	var left string // the unfinished work
 	for late := time.Now().Add(patience(t)); ; {
 		m := s.Cells().Map()
 		if now := time.Now(); m.Current() != 0 && now.Before(m.Starts(1)) {

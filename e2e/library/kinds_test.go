@@ -229,7 +229,7 @@ func TestP09_ProcessesSwitchTogether(t *testing.T) {
 	}
 }
 
-// The kinds of an installation are those that it stores, also for a process that is opened with other ones.
+// The kinds of an installation are the stored ones, also for a process that is opened with others.
 func TestKinds_AreThoseStored(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -105,7 +105,8 @@ func TestPeers_WritesGoToTheHolder(t *testing.T) {
 	}
 }
 
-// Processes end one after the other while all are written to. What was acknowledged is there, and is resolved as by one process.
+// Processes end one after the other while all of them are written to. Acknowledged records exist, and are resolved as
+// by a single process.
 func TestP09_PeersThatLeave(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

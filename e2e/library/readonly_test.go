@@ -35,7 +35,7 @@ func TestP06_ReadOnly(t *testing.T) {
 		}
 		s, err := locus.OpenCells(t.Context(), opened, options)
 		if err == nil && options == nil {
-			err = s.Close() // it created what the next one reads
+			err = s.Close() // it created files that the next one reads
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -40,7 +40,7 @@ func withDocuments(t *testing.T, dir, uri string, opts storage.Options) *locus.D
 	return s
 }
 
-// Rollups with groups in MongoDB beside others, switched to the cells and back under load.
+// Some rollups have their groups in MongoDB and others do not; they are switched to the cells and back under load.
 func TestP04_P05_LiveServiceOfDocuments(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

@@ -461,7 +461,7 @@ func TestLimits(t *testing.T) {
 	}
 	other := bySource
 	other.Dimension = ""
-	define(t, s, other) // a change is none more
+	define(t, s, other) // a change no longer touches any group
 	if err := s.Rollups().Drop(t.Context(), byCategory.Name); err != nil {
 		t.Fatal(err)
 	}

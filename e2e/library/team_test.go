@@ -83,7 +83,7 @@ func TestBulk_DecidesWhatWasShownAndIsUndone(t *testing.T) {
 	if len(told.Batches) != 1 || told.Batches[0].ID != batch || told.Batches[0].Stands != 2 || told.Left != 2 {
 		t.Errorf("%+v", told)
 	}
-	// What a person decides since stays.
+	// Decisions that a person makes later stay.
 	decide(t, s, decisions.Input{Verdict: entity.VerdictSame, A: first.A.String(), B: first.B.String(), Author: "ben"})
 	undone, err := s.Decisions().Undo(t.Context(), batch, nil, by)
 	if err != nil || len(undone) != 1 || !undone[0].Withdrawn || undone[0].EntityA == undone[0].EntityB {

@@ -244,8 +244,8 @@ func mistype(r *rand.Rand, word string, errors int) string {
 	return string(w)
 }
 
-// Of names with one error 95 in 100 are among the first ten results, and 85 with two, each in a word that is long
-// enough.
+// Of names with one error 95 in 100 are among the first ten results, and of names with two errors 85, each error in a
+// word that is long enough.
 func TestSearch_RecallWithTypos(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

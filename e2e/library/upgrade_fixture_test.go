@@ -101,7 +101,8 @@ func TestUpgrade_Fixtures(t *testing.T) {
 				s := open(t, to, 0)
 				defer s.Close()
 				f.leads(t, s)
-				if s.Kinds().State().Needed { // by a later matcher: it is read before, and checked and written after
+				// made by a later matcher: it is read first, and checked and written afterwards
+				if s.Kinds().State().Needed {
 					must(t, s.Kinds().Upgrade(t.Context(), nil))
 				}
 				f.holds(t, s)

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Given are the permissions that a configuration grants to principals of other systems: the members of groups at an identity
-// provider, the subject of a JWT, the name in a certificate. The limits are those of tokens.
+// Given are the permissions that a configuration grants to principals of other systems: the members of groups at an
+// identity provider, the subject of a JWT, the name in a certificate. The limits are the same as for tokens.
 type Given struct {
 	Roles       []string
 	Sources     Sources
@@ -75,7 +75,7 @@ func ParseGiven(items []string) (g Given, err error) {
 	return g, nil
 }
 
-// shares returns what each group gives.
+// shares returns the permissions of each group.
 func (g *Given) shares(parts []Given) (shares []Share) {
 	for _, part := range parts {
 		set, _ := Grant(part.Roles, nil) // parseGroup has checked them
@@ -115,7 +115,7 @@ func parseGroup(items []string) (g Given, err error) {
 	return g, nil
 }
 
-// add appends what a list does not have.
+// add appends the items that a list lacks.
 func add(list, more []string) []string {
 	for _, name := range more {
 		if !slices.Contains(list, name) {

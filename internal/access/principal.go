@@ -15,23 +15,23 @@ type Principal struct {
 	Author string
 	// ID of the token or of the session, "" without one.
 	ID string
-	// Session means that ID is that of a session in a browser.
+	// Session means that ID is the id of a session in a browser.
 	Session bool
 	// Until is the end of a credential that is stored nowhere, zero for the others.
 	Until time.Time
 	// Permissions of the principal.
 	Permissions Set
-	// Sources are those whose records the principal may write.
+	// Sources are the sources whose records the principal may write.
 	Sources Sources
 	// Restriction narrows what the principal sees.
 	Restriction Restriction
-	// Shares are set if the principal has other permissions for some kinds or sources than for others. Permissions, Sources and
-	// Restriction are then those of all together; see For.
+	// Shares are set if the principal has other permissions for some kinds or sources than for others. Permissions,
+	// Sources and Restriction then combine all of them; see For.
 	Shares []Share
 	// Rates are the limits of the principal.
 	Rates Rates
 
-	whole *Principal // what For was called with
+	whole *Principal // the principal that For was called with
 }
 
 // Local returns the principal of a process that opens the databases itself: it may do everything.
@@ -42,7 +42,7 @@ func (p *Principal) May(permissions ...Permission) bool {
 	return p != nil && p.Permissions.Has(Of(permissions...))
 }
 
-// Signs returns the name under which people read what the principal decided.
+// Signs returns the name that people see as the author of the principal's decisions.
 func (p *Principal) Signs() string {
 	if p.Author != "" {
 		return p.Author

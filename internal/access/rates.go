@@ -4,7 +4,7 @@ package access
 
 import "cmp"
 
-// Rates limit what a principal may do in each process, per second. A zero field means its default.
+// Rates limit the requests of a principal in each process, per second. A zero field means its default.
 type Rates struct {
 	Requests int `json:"requests,omitempty" minimum:"1" maximum:"10000000" doc:"Requests per second; 200 by default"`
 	Records  int `json:"records,omitempty" minimum:"1" maximum:"10000000" doc:"Records put or deleted per second; 20000 by default"`

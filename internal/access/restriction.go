@@ -14,7 +14,7 @@ const MaxRestricted = 100
 
 // Restriction narrows what a principal sees. The zero value hides nothing.
 type Restriction struct {
-	// Kinds are those that the principal sees, nil for all; others do not exist for it.
+	// Kinds are the kinds that the principal sees, nil for all; others do not exist for it.
 	Kinds []string `json:"kinds,omitempty" doc:"Kinds that it may see; missing for all"`
 	// Hide are the names of attributes whose values the principal does not see.
 	Hide []string `json:"hide,omitempty" doc:"Attributes whose values it may not see"`

@@ -41,7 +41,8 @@ func (r Rule) Narrowed() Rule {
 	return r
 }
 
-// Masked returns the rule for a route that shows no value of a hidden attribute, but cannot leave out what is of other kinds.
+// Masked returns the rule for a route that shows no value of a hidden attribute, but cannot leave out things of other
+// kinds.
 func (r Rule) Masked() Rule {
 	r.masked = true
 	return r

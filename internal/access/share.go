@@ -29,7 +29,7 @@ func (p *Principal) For(rule Rule) *Principal {
 		left.Permissions &= s.Permissions
 	}
 	left.Restriction.Kinds, left.Sources = kindsOf(left.Shares), sourcesOf(left.Shares)
-	if !rule.any { // each permission is needed for a kind, and all of them
+	if !rule.any { // for each permission there must be a kind, and for all of them the same
 		for _, permission := range all {
 			if rule.Takes(permission) {
 				of := kindsOf(slices.DeleteFunc(slices.Clone(p.Shares), func(s Share) bool { return !s.Permissions.Has(Of(permission)) }))

@@ -15,9 +15,9 @@ import (
 
 var variableForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
 
-// CheckVariable returns what is wrong with the environment variable that a definition names for the secret of a sink or
-// of a source, nil for "". The variables of the servers' own credentials are refused: the secret is sent to the
-// host that the definition names.
+// CheckVariable returns the reason why a definition may not name the environment variable for the secret of a sink or
+// of a source, nil for "". The variables of the servers' own credentials are refused: the secret is sent to the host
+// that the definition names.
 func CheckVariable(name string) error {
 	switch upper := strings.ToUpper(name); {
 	case name == "":

@@ -24,8 +24,8 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write docs/api.txt from the packages")
 
-// docs/api.txt lists what programs can use of the public packages. A line that goes, or another one in its place, breaks programs: it belongs
-// in the changelog, see docs/operations.md#upgrade. -rewrite writes the file.
+// docs/api.txt lists the exported names of the public packages. Removing or changing a line breaks programs, so it
+// belongs in the changelog, see docs/operations.md#upgrade. -rewrite writes the file.
 func TestAPI_IsListed(t *testing.T) {
 	t.Parallel()
 	a := &api{fileSet: token.NewFileSet(), of: map[string]map[string][]string{}}
@@ -55,7 +55,7 @@ func TestAPI_IsListed(t *testing.T) {
 			}
 		}
 	}
-	for _, of := range a.aliases { // of a type in internal, which a program can use by this name only
+	for _, of := range a.aliases { // of a type in internal, which a program can only use by this name
 		for _, line := range a.of[of.target][of.name] {
 			lines = append(lines, path.Join("locus", of.dir)+": "+line)
 		}

@@ -110,7 +110,7 @@ var Picture = map[string]Rule{
 		Imports: []string{"cell", "changelog", "counter", "entity", "internal/delay", "internal/problem", "lease", "locality", "match", "resolve/derived", "storage", "internal/span"},
 		Modules: []string{xxhash},
 	},
-	// What resolve derives, and the Store that a backend implements for it; no logic.
+	// The rows that resolve derives, and the Store that a backend implements for them; no logic.
 	"resolve/derived":     {Imports: []string{"entity", "match"}},
 	"audit":               {},
 	"lease":               {},
@@ -233,7 +233,7 @@ var Picture = map[string]Rule{
 		},
 	},
 	"internal/spell":  {}, // the words near a misspelled one
-	"internal/access": {}, // who may do what
+	"internal/access": {}, // who may call which routes
 	"internal/listen": {}, // where a server may listen
 	// An authority that signs the certificates of clients, for tests.
 	"internal/listen/listentest": {},
@@ -360,11 +360,12 @@ var Picture = map[string]Rule{
 	"internal/pgtest/literal": {Imports: []string{"cell"}, Modules: []string{pgx}},
 	"deploy":                  {}, // how it is installed, and tests of that
 	"docs":                    {Tests: []string{natsClient, natsServer}},
-	"e2e/library":             {Tests: []string{pgx}},                                                        // flips bytes directly
-	"e2e":                     {Tests: []string{excelize, franz, kfake, mongo, natsClient, natsServer, pgx}}, // reads what sinks write
-	"bench/exchange":          {Imports: []string{"internal/demo"}, Tests: []string{excelize, pgx, sqlite}},  // runs the binary
-	"bench/ask":               {Imports: []string{"", "bench/internal/processor", "entities", "entity", "internal/demo", "records", "resolve", "storage/all"}},
-	"bench/flow":              {Tests: []string{pgx}},
+	"e2e/library":             {Tests: []string{pgx}}, // flips bytes directly
+	// reads the output of sinks
+	"e2e":            {Tests: []string{excelize, franz, kfake, mongo, natsClient, natsServer, pgx}},
+	"bench/exchange": {Imports: []string{"internal/demo"}, Tests: []string{excelize, pgx, sqlite}}, // runs the binary
+	"bench/ask":      {Imports: []string{"", "bench/internal/processor", "entities", "entity", "internal/demo", "records", "resolve", "storage/all"}},
+	"bench/flow":     {Tests: []string{pgx}},
 	"bench/resolve": {
 		Imports: []string{
 			"", "storage/all", "bench/internal/distant", "bench/internal/processor", "bench/internal/rounds", "entities",

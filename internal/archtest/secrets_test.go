@@ -150,7 +150,8 @@ func TestSecrets_HaveTheirType(t *testing.T) {
 	}
 }
 
-// A planted secret of a plain type is found; planted bugs are compiled beside the files, which this test reads.
+// A planted secret of a plain type is found; planted bugs are compiled from copies of the files, while this test reads
+// the files themselves.
 func TestSecrets_PlantedIsFound(t *testing.T) {
 	t.Parallel()
 	found := secretsOf(parsed(t, "package p\n\ntype Login struct{ User, Password string }\n\nfunc Dial(host string, token []byte) {}\n").file)
@@ -161,7 +162,7 @@ func TestSecrets_PlantedIsFound(t *testing.T) {
 	}
 }
 
-// secretsOf returns the types of the fields of a file whose names are those of secrets.
+// secretsOf returns the types of the fields of a file that are named like secrets.
 func secretsOf(file *ast.File) map[string]string {
 	found := map[string]string{}
 	note := func(of string, list *ast.FieldList) {

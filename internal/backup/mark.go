@@ -18,7 +18,7 @@ import (
 type Mark struct {
 	// Name is the name of the backup in the tool that made it; "" for a backup by Locus.
 	Name string `json:"name,omitempty"`
-	// At is the moment that the backup is of.
+	// At is the moment that the backup represents.
 	At time.Time `json:"at"`
 	// Points are the moments that the servers can be recovered to, if Point has made it.
 	Points []cell.Point `json:"points,omitempty"`

@@ -74,7 +74,7 @@ func Point(ctx context.Context, e *engine.Engine, name string) (*Mark, error) {
 	}
 }
 
-// errGrown means that there were other cells when all of them were held.
+// errGrown means that cells were added while the others were being locked.
 var errGrown = errors.New("backup: cells were added")
 
 // point is a mark while it is made.

@@ -32,7 +32,7 @@ var (
 	ErrOccupied = problem.Class(problem.ErrConflict, "restore: there is data already")
 )
 
-// most limits what is read of a JSON file of a backup.
+// most limits the size of a JSON file of a backup.
 const most = 64 << 20
 
 // Is reports whether a file begins as a backup does. It only peeks; in needs a buffer of at least 64 KiB.
@@ -77,7 +77,7 @@ func Restore(ctx context.Context, dir string, in io.Reader) (_ *Manifest, err er
 	if err != nil {
 		return nil, fmt.Errorf("restore: %w", err)
 	}
-	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // it was empty
+	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // the directory was empty
 		return nil, fmt.Errorf("%w: in %s: %w", ErrOccupied, dir, err)
 	}
 	if err := os.Rename(part, dir); err != nil {

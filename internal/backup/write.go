@@ -43,7 +43,7 @@ type Manifest struct {
 	// Map and Epoch are the id and the epoch of the cell map.
 	Map   string `json:"map"`
 	Epoch uint64 `json:"epoch"`
-	// At is when the snapshots were opened, and Watermark the end of each cell's log then.
+	// At is when the snapshots were opened, and Watermark the end of each cell's log at that time.
 	At        time.Time `json:"at"`
 	Watermark string    `json:"watermark"`
 	// Bytes is the size of the files together, which are missing in the header.
@@ -151,7 +151,7 @@ func (c *copying) end() error {
 	return errors.Join(c.tar.Close(), c.z.Close())
 }
 
-// json writes the manifest as it is so far.
+// json writes the manifest in its current state.
 func (c *copying) json(name string) error {
 	text, err := json.Marshal(&c.Manifest)
 	if err != nil {

@@ -96,8 +96,8 @@ func typed(kind string, raw json.RawMessage) json.RawMessage {
 // printTable prints a table to the standard output.
 func (a *app) printTable(t *term.Table) error { return t.Write(a.stdout, a.out) }
 
-// logger returns a logger to the standard error with the given level, or that of --log-level or LOCUS_LOG. The format is text or
-// json.
+// logger returns a logger to the standard error with the given level, or that of --log-level or LOCUS_LOG. The format
+// is text or json.
 func (a *app) logger(level slog.Level) *slog.Logger {
 	if text := cmp.Or(a.logLevel, a.env["LOCUS_LOG"]); text != "" {
 		if err := level.UnmarshalText([]byte(text)); err != nil {

@@ -125,7 +125,7 @@ func (a *app) nameTokens(ctx context.Context, w where) {
 		_, err = cl.get(ctx, "/v1/tokens", nil, &list)
 		cl.close()
 	}
-	if err != nil || len(list.Tokens) > 0 { // what was restored is not lost because its tokens cannot be read now
+	if err != nil || len(list.Tokens) > 0 { // restored data is not lost because its tokens cannot be read now
 		a.say("tokens that were revoked after the backup are valid again: locus token list lists them, locus token revoke --all revokes all")
 	}
 }

@@ -166,7 +166,7 @@ func TestP07_AMarkIsOneMomentOfAllServers(t *testing.T) {
 	if after := entitiesOf(t, db, former); !maps.Equal(before, after) {
 		t.Errorf("entities at the mark were\n%v\nand are\n%v", before, after)
 	}
-	must(t, env, "check", "--repair") // what the moment has cut in two is finished
+	must(t, env, "check", "--repair") // writes that the moment has cut in two are finished
 	must(t, env, "check")
 }
 

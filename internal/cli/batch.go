@@ -25,7 +25,7 @@ type batch struct {
 	local   []bulk.Reject
 	keys    map[entity.Ref]struct{}
 	size    int // bytes of the items and their separators
-	// position is that of the last row in a database.
+	// position is the position of the last row in a database.
 	position []string
 
 	done chan struct{} // closed once the fields below are final
@@ -219,7 +219,7 @@ func flatPointer(pointer string) string {
 	return strings.TrimSuffix(pointer, "/")
 }
 
-// outcomes counts the rows by outcome, and additionally those that are pending.
+// outcomes counts the rows by outcome, and the pending ones in addition.
 func (b *batch) outcomes() map[string]int {
 	counts := map[string]int{}
 	for i := range b.items {

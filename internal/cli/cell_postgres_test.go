@@ -100,7 +100,7 @@ func TestCells_OneServerIsDown(t *testing.T) {
 	if got := run(t.Context(), env, "cell", "show", "g0-1"); got.code != 6 || !strings.Contains(got.stdout, "it is unavailable") {
 		t.Errorf("show: exit code %d\n%s%s", got.code, got.stdout, got.err)
 	}
-	// Keys of the reachable cell are found; those of the other are unavailable, not absent.
+	// Keys of the reachable cell are found; keys of the other cell are unavailable and not absent.
 	codes := map[int]int{}
 	for i := range 20 {
 		codes[run(t.Context(), env, "record", "get", fmt.Sprint("before:", i)).code]++

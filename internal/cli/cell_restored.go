@@ -120,7 +120,7 @@ func (a *app) readdressed(c *cobra.Command) (pairs [][2]string, err error) {
 // errAgreed ends a dry run.
 var errAgreed = errors.New("a dry run ends here")
 
-// restoring describes what was restored elsewhere.
+// restoring describes the cells that were restored elsewhere.
 type restoring struct {
 	pairs   [][2]string // OLD and NEW of the cells
 	mongodb *[2]string  // OLD and NEW of the document database, nil if not given

@@ -20,7 +20,7 @@ const (
 	nothing = "nothing"
 	// timeMilli is RFC 3339 in UTC with milliseconds, the resolution of a log.
 	timeMilli = "2006-01-02T15:04:05.000Z"
-	// maxWhat is the maximum length of a text; --json prints all of it.
+	// maxWhat is the maximum length of a text; --json prints it in full.
 	maxWhat = 60
 )
 

@@ -205,7 +205,7 @@ type question struct {
 	key          string // idempotency key
 }
 
-// exchange is do with the status of the answer, which is one of success.
+// exchange is do, and also returns the status of the answer, which is a success.
 func (c *client) exchange(ctx context.Context, q question, out any) (raw json.RawMessage, status int, err error) {
 	response, err := c.send(ctx, c.http, q)
 	if err != nil {
@@ -268,7 +268,7 @@ func (c *client) send(ctx context.Context, over *http.Client, q question) (*http
 		request.Header.Set("Idempotency-Key", q.key)
 	}
 	response, err := over.Do(request)
-	if errors.Is(err, io.EOF) { // of a server that is killed
+	if errors.Is(err, io.EOF) { // from a server that is being killed
 		err = fmt.Errorf("%w: %w", errCut, err)
 	}
 	return response, err

@@ -47,7 +47,7 @@ func (t *inProcess) RoundTrip(request *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// reply passes an answer on as it is written.
+// reply passes an answer on while it is written.
 type reply struct {
 	header http.Header
 	status int

@@ -65,7 +65,7 @@ type configValue struct {
 	value definition.Value
 }
 
-// readConfig reads a configuration file. Its error has every mistake but those of values, which set finds.
+// readConfig reads a configuration file. Its error lists every mistake except wrong values, which set finds.
 func readConfig(path string) (*config, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -67,7 +67,7 @@ func TestConfig_IsComplete(t *testing.T) {
 	}
 }
 
-// The example as it is changes nothing; with every comment mark removed, every line is accepted.
+// The example changes nothing; with every comment mark removed, every line is accepted.
 func TestConfig_ExampleIsValid(t *testing.T) {
 	t.Parallel()
 	_, text, _ := configured(t, nil, "example")

@@ -4,7 +4,7 @@ package cli
 
 import "strings"
 
-// setting is a setting of the configuration file. It means what a flag of locus serve means, whose help describes it.
+// setting is a setting of the configuration file. It has the meaning of a flag of locus serve, whose help describes it.
 type setting struct {
 	path string // in the file: section and name, or the name alone
 	flag string
@@ -18,7 +18,7 @@ type form int
 const (
 	single     form = iota // one value
 	list                   // one value or several
-	file                   // the name of a file or directory, relative to that of the configuration file
+	file                   // the name of a file or directory, relative to the directory of the configuration file
 	secretFile             // file of a secret: its name is not shown either
 	grants                 // a name and its roles, for each name
 )
@@ -90,7 +90,7 @@ func (s setting) section() (section, name string) {
 	return "", s.path
 }
 
-// sections returns the words of a section in order; those of the file as a whole are the settings without a section, and
+// sections returns the words of a section in order. The words at the top level are the settings without a section, and
 // the sections.
 func sections(of string) []string {
 	var words []string

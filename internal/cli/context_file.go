@@ -23,7 +23,7 @@ type contextEntry struct {
 	Name string `json:"name"`
 	// URL is the origin of the server: the token goes to no other.
 	URL string `json:"url"`
-	// CA is the only authority whose certificate the server may have, in PEM; "" for those of this machine.
+	// CA is the only authority whose certificate the server may have, in PEM; "" for the authorities of this machine.
 	CA        string      `json:"ca,omitempty"`
 	Token     secret.Text `json:"-"`
 	Principal string      `json:"principal,omitempty"`

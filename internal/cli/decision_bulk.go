@@ -79,7 +79,7 @@ func (a *app) decisionBulk() *cobra.Command {
 	return a.connection(c)
 }
 
-// bulk shows what a bulk decision would do, and makes it.
+// bulk shows the effect of a bulk decision, and makes it.
 func (a *app) bulk(c *cobra.Command, cl *client, ask httpapi.PreviewRequest, who *by, yes, dryRun bool) error {
 	body, err := json.Marshal(ask)
 	if err != nil {

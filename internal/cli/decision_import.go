@@ -107,7 +107,7 @@ func (a *app) importDecisions(c *cobra.Command, cl *client, next func() (json.Ra
 	return nil
 }
 
-// decisionsIn returns the decisions of a file one by one, and what ends reading it.
+// decisionsIn returns the decisions of a file one by one, and the error that ends the reading.
 func (a *app) decisionsIn(name string) (next func() (json.RawMessage, error), end func() error, err error) {
 	end = func() error { return nil }
 	in := a.stdin
@@ -194,7 +194,7 @@ func decisionRows(rows *bulk.Reader) func() (json.RawMessage, error) {
 			if _, broken := errors.AsType[*bulk.FileError](rejected); broken {
 				return nil, rejected
 			}
-			fields, err := rows.Fields() // of a row that is no record, too
+			fields, err := rows.Fields() // also works for a row that is not a record
 			if err != nil {
 				return nil, usage("locus export decisions writes such a file", "row %d cannot be read: %v", row, cmp.Or(rejected, err))
 			}

@@ -31,7 +31,7 @@ type oneShot struct {
 	asked                 func() bool // reports whether learn was given
 	weighed               bool        // the kind is the user's own, and states weights
 	files                 []string
-	found                 []fs.FileInfo // of the files, before they were read; nil for an input that is not a file
+	found                 []fs.FileInfo // files before they were read; nil for an input that is not a file
 	kinds                 []*match.Schema
 	schema                *match.Schema
 	sources               []string

@@ -13,7 +13,7 @@ import (
 	"github.com/locus-db/locus/internal/bulk"
 )
 
-// take checks the files and copies those that are streams. gone removes the copies.
+// take checks the files and copies the streams among them. gone removes the copies.
 func (o *oneShot) take(ctx context.Context, a *app, files []string) (gone func() error, err error) {
 	o.files, o.unstored = files, true
 	if err := o.check(files); err != nil {

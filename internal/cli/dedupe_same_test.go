@@ -52,7 +52,8 @@ func TestDedupe_MakesTheEntitiesOfAnImportOfLabelledSets(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var files []string
 			for _, f := range set.files {
-				files = append(files, write(t, f, written(t, filepath.Join(labelled, name, f)))) // refused rows are written beside them
+				// refused rows are written next to them
+				files = append(files, write(t, f, written(t, filepath.Join(labelled, name, f))))
 			}
 			sameClusters(t, set.key, files, append(set.flags, "--ignore-unknown")...)
 		})

@@ -31,7 +31,7 @@ func temporary(t *testing.T) func() {
 	}
 }
 
-// generated writes messy records of places as CSV, those with an even number to the first file.
+// generated writes messy records of places as CSV, records with an even number to the first file.
 func generated(t *testing.T, n int64) (names []string) {
 	t.Helper()
 	columns := []string{"name", "phones", "address", "city", "region", "postcode", "latitude", "longitude", "websites"}
@@ -249,7 +249,7 @@ func TestLink_OneToOneByDefault(t *testing.T) {
 	}
 }
 
-// Of two kinds that explain as many columns, the one is taken whose attributes have the names of the columns.
+// If two kinds explain the same number of columns, the one whose attributes have the names of the columns is used.
 func TestDedupe_TheKindThatNamesTheColumns(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -72,8 +72,8 @@ func (a *app) countNames(ctx context.Context, schema *match.Schema, plans []*bul
 	return terms, rows, err
 }
 
-// eachRow reads the rows of files until fn returns false, and calls refuse for those that are no records. Rows are numbered
-// from 1 in each file.
+// eachRow reads the rows of files until fn returns false, and calls refuse for rows that are not records. Rows are
+// numbered from 1 in each file.
 func eachRow(ctx context.Context, plans []*bulk.Plan, refuse func(file int, e *bulk.RowError), fn func(file, number int, row *bulk.Row) bool) error {
 	for i, p := range plans {
 		more, err := eachRowOf(ctx, p, func(e *bulk.RowError) { refuse(i, e) }, func(number int, row *bulk.Row) bool { return fn(i, number, row) })

@@ -46,7 +46,7 @@ func (b *bundle) add(name string, content []byte) {
 	b.files[name] = content
 }
 
-// addJSON adds a document as it is.
+// addJSON adds a document without changes.
 func (b *bundle) addJSON(name string, v any) error {
 	text, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
@@ -91,10 +91,10 @@ func (b *bundle) ask(ctx context.Context, cl *client) error {
 	return nil
 }
 
-// maxMetrics limits what is read of /metrics.
+// maxMetrics limits how much of /metrics is read.
 const maxMetrics = 16 << 20
 
-// addFindings adds what locus doctor found.
+// addFindings adds the findings of locus doctor.
 func (b *bundle) addFindings(all []finding) error {
 	var text bytes.Buffer
 	for _, f := range all {
@@ -159,7 +159,7 @@ func (b *bundle) addLog(path string) error {
 	}
 	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 	if cut {
-		lines = lines[1:] // it may begin in the middle
+		lines = lines[1:] // it may begin in the middle of a line
 	}
 	for i, line := range lines {
 		lines[i] = siftLine(line)

@@ -199,7 +199,7 @@ func backupOf(ctx context.Context, cl *client, x *examination) error {
 	return nil
 }
 
-// tokensOf names tokens that end soon, and those that never do.
+// tokensOf names tokens that expire soon, and tokens that never do.
 func tokensOf(ctx context.Context, cl *client, x *examination) error {
 	var list httpapi.TokenList
 	if _, err := cl.get(ctx, "/v1/tokens", nil, &list); err != nil {

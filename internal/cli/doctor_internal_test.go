@@ -20,7 +20,7 @@ func TestDoctor_Line(t *testing.T) {
 		ends  time.Duration // of the certificate, 0 for none
 		date  string
 		level level
-		says  string // of the only finding, "" for none
+		says  string // the text of the only finding, "" for none
 	}{
 		{0, "", "", ""},
 		{0, now.Format(http.TimeFormat), "", ""},

@@ -91,7 +91,7 @@ func (x *examination) logs(dir string) {
 				large = append(large, name)
 			}
 		}
-		return nil // what cannot be looked at is named by other findings
+		return nil // things that cannot be inspected are named by other findings
 	})
 	if len(large) > 0 {
 		x.warn("log", "look for a reader of an old snapshot, such as a backup that does not end", "%s has more than %s bytes", strings.Join(large, ", "), term.Count(logLarge))

@@ -67,7 +67,7 @@ func (x *examination) replication(s *cell.Server) {
 		x.fail("archive", "see last_failed_wal in pg_stat_archiver and the server's log: the disk fills with WAL until archiving works", "%s fails to archive its log", s.Name)
 	}
 	switch {
-	case s.Recovering: // it is a copy itself
+	case s.Recovering: // it is a standby itself
 	case s.Hidden:
 		x.ok("standby", "%s has %s; only a member of pg_monitor can see their lag", s.Name, counted(int64(len(s.Standbys)), "standby", "standbys"))
 	case s.Profile != "": // whose storage is copied by the platform

@@ -33,7 +33,7 @@ func (a *app) entityCommand() *cobra.Command {
 func (a *app) find(c *cobra.Command, cl *client, address string) (*httpapi.Entity, json.RawMessage, error) {
 	var e httpapi.Entity
 	raw, err := cl.get(c.Context(), "/v1/find", url.Values{"address": {address}}, &e)
-	if p, ok := gone(err); ok { // of several addresses, which
+	if p, ok := gone(err); ok { // for several addresses, names the one
 		named := *p
 		named.Detail = fmt.Sprintf("%.80s: %s", address, p.Detail)
 		err = &named

@@ -215,7 +215,7 @@ func (a *app) kindFlag(c *cobra.Command, to **match.Schema) {
 	})
 }
 
-// columnsFlag is --map for labelled data. LOCUS_MAP is that of an installation and of imports.
+// columnsFlag is --map for labelled data. LOCUS_MAP has another meaning, for installations and imports.
 func columnsFlag(c *cobra.Command, to *map[string]string) {
 	c.Flags().StringToStringVar(to, "map", nil, "column=attribute, for columns with other names")
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/locus-db/locus/internal/longtest"
 )
 
-// What eval measures is what dedupe makes of the rows, with the weights of the kind and with learned ones. An import makes
+// eval measures the result of dedupe on the rows, with the weights of the kind and with learned ones. An import gives
 // the same as a dedupe with the weights of the kind, see TestDedupe_MakesTheEntitiesOfAnImport.
 func TestEval_MeasuresWhatDedupeMakes(t *testing.T) {
 	t.Parallel()
@@ -80,7 +80,8 @@ func measuredAlike(t *testing.T, rows [][]string, kind string, columns map[strin
 		}
 		found := pairsF1(rowsOf(t, out))
 		t.Logf("%s: eval %.4f, dedupe %.4f", learn, report.F1.Value, found)
-		if math.Abs(found-report.F1.Value) > 0.004 { // of joins of equal weight the keys decide, and eval gives rows others
+		// between joins of equal weight the keys decide, and eval gives rows other keys
+		if math.Abs(found-report.F1.Value) > 0.004 {
 			t.Errorf("%s: eval measures %.4f, dedupe makes %.4f", learn, report.F1.Value, found)
 		}
 	}

@@ -152,7 +152,7 @@ var commandErrors = []struct {
 	{cell.ErrURL, "invalid", exitInvalid, "--data DIR; or --map postgres://HOST/NAME, with the rest in PGHOST, PGPORT, PGUSER, PGPASSFILE"},
 }
 
-// hints maps codes of the HTTP API to what to try.
+// hints maps codes of the HTTP API to hints.
 var hints = map[httpapi.Code]string{
 	httpapi.CodeUnauthenticated: "locus login URL; or --token-file FILE, or LOCUS_TOKEN; locus token create makes a token",
 	httpapi.CodeCommitUnknown:   "repeat the command: that is safe even if it took effect",

@@ -120,7 +120,7 @@ func (o *exporting) narrow(ctx context.Context, cl *client, got *fetched) error 
 	return nil
 }
 
-// write writes what was fetched.
+// write writes the fetched rows.
 func (o *exporting) write(to io.Writer, got *fetched) error {
 	if o.format == exchange.JSONL && o.columns == nil {
 		w := bufio.NewWriterSize(to, 64<<10)

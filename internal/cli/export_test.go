@@ -62,7 +62,7 @@ func messyRecords() string {
 	return b.String()
 }
 
-// What is exported can be ingested: records that were exported, ingested elsewhere and exported again are the same file.
+// Records that were exported, ingested elsewhere and exported again give the same file.
 func TestExport_RecordsComeBackByteForByte(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -171,7 +171,7 @@ func TestExport_TablesAndColumns(t *testing.T) {
 	}
 }
 
-// A table that stops in the middle leaves no file, and an older one as it is.
+// A table that stops in the middle leaves no file, and keeps an older one.
 func TestExport_LeavesNoHalfFile(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

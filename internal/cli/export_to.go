@@ -111,7 +111,7 @@ func (o *exporting) changed(ctx context.Context, cl *client) (*fetched, error) {
 	return of.fetch(ctx, cl)
 }
 
-// load describes what is written of the rows that were fetched.
+// load describes how to write the fetched rows.
 func (o *exporting) load(l *pgtable.Load, got *fetched) {
 	op := -1
 	for i, c := range got.columns {
@@ -153,7 +153,7 @@ func (got *fetched) rowsOf(op int) iter.Seq2[exchange.Row, error] {
 	}
 }
 
-// typeOf returns the type of a column in PostgreSQL: that of Locus's own columns, and text for attributes.
+// typeOf returns the type of a column in PostgreSQL: the type of Locus's own columns, and text for attributes.
 func (o *exporting) typeOf(c exchange.Column) string {
 	own := map[export.What]map[string]string{
 		export.Records:   {columnPUID: pgtable.Number, "version": pgtable.Number, "entity": pgtable.ID, "observed_at": pgtable.Time},
@@ -170,7 +170,7 @@ func (o *exporting) typeOf(c exchange.Column) string {
 	return pgtable.Text
 }
 
-// exportedTo prints what was written.
+// exportedTo prints a summary of the written rows.
 func (a *app) exportedTo(o *exporting, got *fetched, whole bool) error {
 	n := got.rows
 	if !whole {

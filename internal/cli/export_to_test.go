@@ -69,7 +69,7 @@ func (t *tables) same(table string, args ...string) {
 	}
 }
 
-// A table that is brought up to date holds what an export to a file holds, whatever has happened in between.
+// A table that is brought up to date contains the same as an export to a file, whatever has happened in between.
 func TestExportTo_FollowsByWatermark(t *testing.T) {
 	t.Parallel()
 	a := newTables(t)
@@ -101,7 +101,7 @@ func TestExportTo_FollowsByWatermark(t *testing.T) {
 	if got := a.do("export", "records", "--to", a.url("recs")); !strings.Contains(got.err, "0 changed rows") {
 		t.Errorf("nothing has changed: %s", got.err)
 	}
-	// Without a watermark everything is written again, and what others added stays.
+	// Without a watermark everything is written again, and additions by others stay.
 	a.server.Exec(t, a.database, "UPDATE locus_export SET watermark = ''; UPDATE recs SET source = 'lost'; ALTER TABLE recs ADD COLUMN note text DEFAULT 'mine'")
 	a.do("export", "records", "--to", a.url("recs"))
 	a.same("recs", "records")
@@ -124,7 +124,7 @@ func TestExportTo_RecordsComeBack(t *testing.T) {
 	}
 }
 
-// A table that no export of this kind made stays as it is.
+// A table that was not made by such an export is not changed.
 func TestExportTo_LeavesOtherTablesAlone(t *testing.T) {
 	t.Parallel()
 	a := newTables(t)

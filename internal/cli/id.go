@@ -72,7 +72,7 @@ func (a *app) idCommand() *cobra.Command {
 	f.StringVar(&m.near, "near", "", "mint near this id, so that both are in one cell")
 	f.Var(&m.node, "node", "node of minted ids: a number that no other process uses, or random")
 	f.StringVar(&mapFile, "map", "", "file with a cell map, to show the cell of an id")
-	_ = f.SetAnnotation("map", variableOf, []string{"LOCUS_CELL_MAP"}) // LOCUS_MAP is that of an installation
+	_ = f.SetAnnotation("map", variableOf, []string{"LOCUS_CELL_MAP"}) // LOCUS_MAP is the cell map of an installation
 	variables(f, "node")
 	return c
 }
@@ -114,7 +114,7 @@ func (a *app) mint(c *cobra.Command, m *minting) error {
 	return a.printMinted(c.Context(), m.number, fill)
 }
 
-// beside returns the segment that Generator.Near mints in: the positions with the first 20 bits of parent.
+// beside returns the segment in which Generator.Near mints: the positions with the first 20 bits of parent.
 func beside(parent locality.ID) locality.Segment {
 	lo := parent.Position() &^ 0xfff
 	return locality.Segment{Lo: lo, Hi: uint64(lo) + 0x1000}

@@ -32,7 +32,7 @@ type importer struct {
 	kinds  []*match.Schema // the first is the default kind
 	name   string
 	now    func() time.Time
-	// snapshot, if not nil, records every row, also those that an earlier run has put.
+	// snapshot, if not nil, records every row, including rows that an earlier run has put.
 	snapshot *bulk.Snapshot
 
 	reader   *bulk.Reader

@@ -31,7 +31,8 @@ func shop(t *testing.T) (dir string, db *sql.DB) {
 	return dir, db
 }
 
-// An interrupted import of a table continues after the last durable row, and --since reads what came since the last import.
+// An interrupted import of a table continues after the last durable row, and --since reads rows that were added since
+// the last import.
 func TestIngest_DatabaseGoesOn(t *testing.T) {
 	t.Parallel()
 	dir, db := shop(t)
@@ -65,7 +66,7 @@ func TestIngest_DatabaseGoesOn(t *testing.T) {
 		t.Errorf("%d of 300 rows arrived, %d before the interrupt and %d in all", len(keys), before, len(records))
 	}
 
-	// The highest value is that of thirty rows; one more has changed since.
+	// Thirty rows have the highest value; one more has changed since.
 	if _, err := db.Exec("UPDATE customers SET changed = '2026-02-01' WHERE no = 7"); err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ type fake struct {
 	gone   bool // no record exists
 }
 
-// seen returns what has arrived. Aborted requests may still be running when a command has ended.
+// seen returns the requests that have arrived. Aborted requests may still be running when a command has ended.
 func (f *fake) seen() (calls int, records []httpapi.RecordInput, most int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -590,7 +590,7 @@ func TestIngest_ComposesWhatIsInParts(t *testing.T) {
 	}
 }
 
-// What a shell names as /dev/fd/63 is a pipe. Reading it for a hint would take rows from the import.
+// A name such as /dev/fd/63 from a shell is a pipe. Reading it for a hint would take rows from the import.
 func TestIngest_ReadsAPipeOnce(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/dev/fd/0"); err != nil {

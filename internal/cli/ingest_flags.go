@@ -82,7 +82,7 @@ func (o *ingesting) flags(f *pflag.FlagSet) {
 // delimiterNames are delimiters that are hard to type.
 var delimiterNames = map[string]string{"tab": "\t", `\t`: "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
 
-// check validates the flags and those of the reading.
+// check validates these flags and the reading flags.
 func (o *ingesting) check(files []string) error {
 	switch {
 	case o.batch < 1 || o.batch > records.MaxBatch:

@@ -50,7 +50,8 @@ func (a *app) loading(ctx context.Context, cl *client, o *ingesting, plans []*bu
 	if err != nil {
 		return false, err
 	}
-	if o.load == loadAuto && (sizeOf(plans) < loadFrom || !first && !cl.alone) { // what others put would wait for the load
+	// the puts of others would wait for the load
+	if o.load == loadAuto && (sizeOf(plans) < loadFrom || !first && !cl.alone) {
 		cl.opened.Release()
 		return false, nil
 	}
@@ -78,7 +79,7 @@ var loadSteps = map[resolve.LoadStep]string{
 	resolve.LoadClear: "records done",
 }
 
-// load resolves what is stored.
+// load resolves the stored rows.
 func (a *app) load(ctx context.Context, cl *client) error {
 	progress := term.NewProgress(a.stderr, a.talk.Terminal && !a.json, time.Now)
 	defer progress.Close()

@@ -24,7 +24,7 @@ func (a *app) countFirst(ctx context.Context, cl *client, kinds []*match.Schema,
 	files := map[string][]*bulk.Plan{}
 	for _, p := range plans {
 		if info, err := os.Stat(p.Name); err != nil || !info.Mode().IsRegular() || hasKinds(p) {
-			continue // it can be read once, or has rows of several kinds
+			continue // the file can be read only once, or has rows of several kinds
 		}
 		kind := cmp.Or(p.Kind, kinds[0].Kind)
 		files[kind] = append(files[kind], p)

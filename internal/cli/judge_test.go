@@ -80,7 +80,7 @@ func TestJudge(t *testing.T) {
 	if text := list(); strings.Contains(text, "agent:judge") {
 		t.Errorf("%s", text)
 	}
-	// What a person decides counts.
+	// The decision of a person counts.
 	if r := run(t.Context(), nil, "review", "answer", "crm:oak", "crm:mill", "--same", "--author", "ann", "--data", data); r.code != 0 {
 		t.Fatalf("%+v", r)
 	}

@@ -133,7 +133,7 @@ func (o *oneShot) normalised(ctx context.Context, refuse func(file int, e *bulk.
 	return m.Among(match.CountNames(records)), records, err
 }
 
-// printDraft prints what was learned to the standard error, where the YAML is not in its way.
+// printDraft prints the learned weights to standard error, because the YAML goes to standard output.
 func (a *app) printDraft(d *learn.Draft, records int, today *match.Schema) error {
 	a.say("%s, %s compared, %s match", counted(int64(records), "record", "records"), counted(int64(d.Pairs), "pair", "pairs"), term.Count(int64(d.Matches)))
 	t := &term.Table{Header: []string{"field", "level", "today", "learned", "of matches", "of random pairs"}, Right: map[int]bool{2: true, 3: true, 4: true, 5: true}}

@@ -103,7 +103,7 @@ func (a *app) answers(ctx context.Context, cl *client, kind string) (answers []l
 	return answers, ctx.Err()
 }
 
-// printFitted prints what was learned to the standard error, where the YAML is not in its way.
+// printFitted prints the learned weights to standard error, because the YAML goes to standard output.
 func (a *app) printFitted(f *learn.Fitted) error {
 	a.say("%s, %s say same", counted(int64(f.Answers), "decision", "decisions"), term.Count(int64(f.Same)))
 	t := &term.Table{Header: []string{"field", "level", "today", "learned", "same", "different"}, Right: map[int]bool{2: true, 3: true, 4: true, 5: true}}
@@ -119,7 +119,7 @@ func (a *app) printFitted(f *learn.Fitted) error {
 	return nil
 }
 
-// learnFrom checks what kind learn is given.
+// learnFrom checks the input of kind learn.
 func learnFrom(decided bool, files []string) error {
 	switch {
 	case decided && len(files) > 0:

@@ -110,7 +110,7 @@ func TestKindLearn_RefusesWithTheReasons(t *testing.T) {
 	}
 }
 
-// Decisions move the weights of what decided, in a kind that the installation takes.
+// Decisions move the weights of the fields that were decisive, in a kind that the installation accepts.
 func TestKindLearn_Decisions(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

@@ -16,7 +16,7 @@ import (
 // progressOf shows the progress of a rules change.
 var progressOf = steps(func(p kinds.Progress) (step, line string, err error) { return p.Step, p.String(), nil })
 
-// diffRules prints what other rules would change.
+// diffRules prints the effect of other rules.
 func (a *app) diffRules(c *cobra.Command, kind string, request httpapi.KindRequest) error {
 	cl, err := a.connect(c, reads)
 	if err != nil {

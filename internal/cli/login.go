@@ -160,7 +160,7 @@ func (a *app) fromBrowser(ctx context.Context, cl *client, ask url.Values) (stri
 		_, _ = fmt.Fprintln(w, "Signed in. You can close this page and go back to the terminal.")
 		select {
 		case codes <- q.Get("code"):
-		default: // it has one
+		default: // the session has one
 		}
 	})}
 	done := make(chan struct{})
@@ -276,7 +276,7 @@ func (a *app) quit(ctx context.Context, of contextEntry) (ended bool, err error)
 	var out httpapi.LoggedOut
 	_, err = cl.do(ctx, http.MethodDelete, "/v1/login", nil, nil, &out)
 	if p, ok := errors.AsType[*httpapi.Problem](err); ok && p.Code == httpapi.CodeUnauthenticated {
-		return true, nil // it has ended already
+		return true, nil // the session has ended already
 	}
 	return out.Ended, err
 }

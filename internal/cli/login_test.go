@@ -45,7 +45,7 @@ func closedServer(t *testing.T) (server *httptest.Server, root, ann string) {
 	return server, root, ann
 }
 
-// visitor is a person with a browser, who signs in with a token and allows what the page at an address asks.
+// visitor is a person with a browser, who signs in with a token and confirms the page at an address.
 func visitor(t *testing.T, token, address string) (last *http.Response, page string) {
 	t.Helper()
 	jar, err := cookiejar.New(nil)

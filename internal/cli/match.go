@@ -134,7 +134,7 @@ type probed struct {
 // matchBatch is the number of rows of one request.
 const matchBatch = 500
 
-// matchBody is the maximum size of the probes of one request, below that of a body.
+// matchBody is the maximum size of the probes of one request, less than the limit of a body.
 const matchBody = 900 << 10
 
 func (a *app) match(ctx context.Context, cl *client, kinds []*match.Schema, o *matching, file string) (err error) {

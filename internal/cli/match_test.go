@@ -14,7 +14,7 @@ import (
 	"github.com/locus-db/locus/internal/longtest"
 )
 
-// A file is matched against what was imported, row by row, to the standard output and to files; nothing is stored.
+// A file is matched against the imported records, row by row, to the standard output and to files; nothing is stored.
 func TestMatch_WritesALineForEachRowAndEntity(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

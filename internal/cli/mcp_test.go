@@ -43,7 +43,7 @@ func agent(t *testing.T, args []string, calls ...string) (results []map[string]a
 	return results
 }
 
-// What an agent decides over standard input is withdrawn by its author's name, and what a person decided stays.
+// Decisions of an agent over standard input are withdrawn by its author's name, and decisions of people stay.
 func TestMCP_DecidesAndIsTakenBack(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

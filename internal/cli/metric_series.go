@@ -124,7 +124,7 @@ func stepText(at time.Time, step counter.Step) string {
 	return at.Format("2006-01-02T15:04Z07:00")
 }
 
-// totals prints the totals of the series, and what is missing.
+// totals prints the totals of the series, and the missing values.
 func (a *app) totals(s *httpapi.Series) {
 	for i := range s.Lines {
 		l := &s.Lines[i]
@@ -148,7 +148,7 @@ func (a *app) totals(s *httpapi.Series) {
 	}
 }
 
-// explainHit prints what a hit touches.
+// explainHit prints the rows that a hit touches.
 func (a *app) explainHit(ctx context.Context, cl *client, q *asked, at string) error {
 	if len(q.names) != 1 {
 		return usage("locus metric series NAME --explain", "--explain needs the name of one metric")

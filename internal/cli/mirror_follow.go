@@ -21,7 +21,7 @@ const mirrorBeat = 200 * time.Millisecond
 func (m *mirroring) follow(ctx context.Context) error {
 	progress := term.NewProgress(m.stderr, m.talk.Terminal && !m.json, nil)
 	defer progress.Close()
-	var status cells.Status // the number of ids is unknown, but close to that of records
+	var status cells.Status // the number of ids is unknown, but close to the number of records
 	if _, err := m.source.get(ctx, "/v1/status", nil, &status); err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func checkOutputs(outputs, inputs []string) error {
 	return nil
 }
 
-// isSameFile reports whether two names are those of one file.
+// isSameFile reports whether two names lead to one file.
 func isSameFile(a, b string) bool {
 	if a == "" || b == "" {
 		return false

@@ -68,7 +68,7 @@ func TestIngest_Preview(t *testing.T) {
 	}
 }
 
-// A file without rows is named, since what made it may have failed.
+// A file without rows is reported, because the program that made it may have failed.
 func TestDedupe_NamesFilesWithoutRows(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "id,name,city\n"} {

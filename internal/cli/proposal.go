@@ -174,7 +174,7 @@ func (a *app) sayTotal(w io.Writer, p *bulk.Plan) {
 	}
 }
 
-// plainWord is a word that a shell takes as it is.
+// plainWord is a word that a shell does not interpret.
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
 
 // shellWord returns a word as a shell takes it.

@@ -131,7 +131,7 @@ func TestP06_AskingListsAllCommands(t *testing.T) {
 	})
 }
 
-// mapAndHeads returns what a read must not change: the map and the heads of all cells.
+// mapAndHeads returns the data that a read must not change: the map and the heads of all cells.
 func mapAndHeads(t *testing.T, place string) (text string, m *cell.Map) {
 	t.Helper()
 	cells, err := storage.Open(t.Context(), place, &storage.Options{MustExist: true})

@@ -87,7 +87,7 @@ func (a *app) restore(ctx context.Context, w where, name string, cells int) (err
 		if _, missing := os.Stat(w.place); errors.Is(missing, fs.ErrNotExist) {
 			defer func() {
 				if err != nil && !errors.Is(err, errDiffers) {
-					_ = os.RemoveAll(w.place) // of no use, and in the way of the next attempt
+					_ = os.RemoveAll(w.place) // useless, and an obstacle to the next attempt
 				}
 			}()
 		}

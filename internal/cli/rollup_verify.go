@@ -49,7 +49,7 @@ func newVerifying(a *app) *verifying {
 // all compares the named rollups, or all active ones.
 func (v *verifying) all(c *cobra.Command, cl *client, names []string) error {
 	if len(names) == 0 {
-		var list struct { // only what is needed: a later release may have other definitions
+		var list struct { // reads only the required fields, because a later release may have other definitions
 			Rollups []struct {
 				Name       string `json:"name"`
 				Generation int64  `json:"generation"`

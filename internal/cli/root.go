@@ -144,7 +144,7 @@ func helpCommand() *cobra.Command {
 // flagError explains a flag that cannot be parsed.
 func flagError(c *cobra.Command, err error) error {
 	if words := c.Flags().Args(); c.HasSubCommands() && len(words) > 0 {
-		return group(c, words) // the flag is one of the command that is missing
+		return group(c, words) // the flag belongs to the missing command
 	}
 	hint := c.CommandPath() + " --help lists the flags"
 	if wrong, ok := errors.AsType[mapError](err); ok {

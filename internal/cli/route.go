@@ -61,7 +61,7 @@ func (a *app) routeCommand() *cobra.Command {
 // negative finds a negative puid in the error about an unknown flag.
 var negative = regexp.MustCompile(`in (-[0-9]+)$`)
 
-// walked is the route of an address, with the cells of what was found.
+// walked is the route of an address, with the cells of the data found there.
 type walked struct {
 	explain.Route
 	record, entity *cell.ID // cells of the record and the entity
@@ -120,7 +120,7 @@ var short = map[cell.Answer]string{
 	cell.AnswerNo: "no", cell.AnswerFilterNo: "filtered", cell.AnswerFound: "yes", cell.AnswerUnavailable: "unavailable",
 }
 
-// cost describes what a lookup cost, or would cost.
+// cost describes the cost of a lookup, actual or expected.
 func cost(k *cell.KeyRoute) string {
 	switch {
 	case k.Asked+k.Saved == 0:

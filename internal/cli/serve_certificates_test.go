@@ -31,8 +31,8 @@ func ownServer(t *testing.T, flags ...string) (s *started, token, ca, fingerprin
 	return s, strings.TrimSpace(made.stdout), s.CA, s.Fingerprint
 }
 
-// TestP10_CertificatesOfClients presents certificates to a server: of services with and without roles, of another authority, ended, and
-// beside a token.
+// TestP10_CertificatesOfClients presents certificates to a server: of services with and without roles, of another
+// authority, expired, and together with a token.
 func TestP10_CertificatesOfClients(t *testing.T) {
 	t.Parallel()
 	authority := listentest.New(t)

@@ -32,7 +32,7 @@ func (s *serving) mode() listen.Mode {
 	return listen.Mode(s.tls)
 }
 
-// scheme is that of the listeners.
+// scheme is the URL scheme of the listeners.
 func (s *serving) scheme() string {
 	if mode := s.mode(); mode == listen.Files || mode == listen.SelfSigned {
 		return "https"

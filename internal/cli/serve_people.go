@@ -41,7 +41,7 @@ func (p *people) flags(c *cobra.Command) {
 	c.Flags().StringArrayVar(&p.jwtRoles, "jwt-role", nil, "SUBJECT=ROLE,...: roles and limits of a subject of --jwt-issuer; may be repeated")
 }
 
-// check returns what is wrong with the flags, without reading a file. public is the URL of the server for browsers.
+// check returns the faults of the flags, without reading a file. public is the URL of the server for browsers.
 func (p *people) check(public string) error {
 	if err := errors.Join(p.checkJWT(public), p.checkCerts()); err != nil {
 		return err

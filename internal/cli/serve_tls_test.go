@@ -222,7 +222,7 @@ func TestP10_StartTable(t *testing.T) {
 			}
 			a, err := client.Do(r)
 			if err != nil && i > 0 {
-				continue // this machine does not have the other IP family, or the server does not listen there
+				continue // this machine does not support the other IP family, or the server does not listen on it
 			}
 			if err != nil {
 				t.Errorf("%s: %v", row.name, err)

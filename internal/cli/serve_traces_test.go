@@ -83,8 +83,8 @@ func attribute(s *tracepb.Span, key string) string {
 	return ""
 }
 
-// A put is one trace, from the script that sends it through HTTP and the rounds to the transactions of cells; a delivery is another,
-// which goes on in the receiver and is named by the log.
+// A put is one trace, from the script that sends it through HTTP and the rounds to the transactions of cells; a
+// delivery is another, which continues in the receiver and is named by the log.
 func TestServe_Traces(t *testing.T) {
 	t.Parallel()
 	c := collector(t)

@@ -56,8 +56,8 @@ func (a *app) snapshots(ctx context.Context, cl *client, o *ingesting, plans []*
 	return s, nil
 }
 
-// wholeSource returns the source that a file is the whole of. Of a file with a column of sources it is that of its first
-// rows, which must agree.
+// wholeSource returns the source of which a file contains everything. For a file with a column of sources it is the
+// source of its first rows, which must agree.
 func wholeSource(p *bulk.Plan) (string, error) {
 	source := p.Source
 	if source != "" {
@@ -159,7 +159,8 @@ func (s *snapshots) finish(ctx context.Context, failed error, unread bool) error
 
 const nothingDeleted = "nothing is deleted: "
 
-// withRefusals adds a failure for refused rows to that of a snapshot. All rows refused is the worse one.
+// withRefusals adds the failure for refused rows to the failure of a snapshot. If all rows were refused, that one is
+// reported.
 func withRefusals(forbidden *failure, failed error) error {
 	rows, ok := errors.AsType[*failure](failed)
 	if !ok {
@@ -172,7 +173,7 @@ func withRefusals(forbidden *failure, failed error) error {
 	return rows
 }
 
-// one compares one source and deletes what is missing, or returns why it does not.
+// one compares one source and deletes the missing records, or returns why it does not.
 func (s *snapshots) one(ctx context.Context, of *bulk.Snapshot, t *term.Table) (*failure, error) {
 	if err := of.Compare(s.accepted[of], s.flags.maxDelete); err != nil {
 		return nil, err

@@ -19,8 +19,8 @@ import (
 	"github.com/locus-db/locus/internal/longtest"
 )
 
-// The same snapshot in every format leaves the same records: one row stays, one is new, one is refused and keeps its record,
-// and what is in no row is deleted.
+// The same snapshot in every format leaves the same records: one row stays, one is new, one is refused and keeps its
+// record, and records in no row are deleted.
 func TestSnapshot_OfEveryFormat(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -183,7 +183,7 @@ func TestSnapshot_OfAFileThatIsCut(t *testing.T) {
 	}
 }
 
-// locus source delete prints its plan, asks, keeps what was written since, and can be stopped and repeated.
+// locus source delete prints its plan, asks, keeps records written since, and can be stopped and repeated.
 func TestSourceDelete(t *testing.T) {
 	t.Parallel()
 	s := newWatchedServer(t)

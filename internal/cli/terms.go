@@ -88,7 +88,7 @@ func (a *app) termsBuild() *cobra.Command {
 	return a.connection(c)
 }
 
-// termsKind returns the kind of a term-frequency table: the given one, or that of the records it counts.
+// termsKind returns the kind of a term-frequency table: the given one, or the kind of the records it counts.
 func termsKind(c *cobra.Command, cl *client, hash, kind string) (string, error) {
 	if kind != "" {
 		return kind, nil

@@ -99,8 +99,8 @@ func TestToken_StaysWithItsServer(t *testing.T) {
 	}
 }
 
-// TestP10_TheOperatorGetsIn runs commands with --data beside a server: they use its socket, need no token, and replace a lost
-// administrator, while the network needs a token.
+// TestP10_TheOperatorGetsIn runs commands with --data on the machine of a server: they use its socket, need no token,
+// and replace a lost administrator, while the network needs a token.
 func TestP10_TheOperatorGetsIn(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

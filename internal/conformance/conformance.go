@@ -94,7 +94,7 @@ func Update[S any](t TB, update func(context.Context, func(S) error) error, fn f
 	}
 }
 
-// Ask returns what fn reads in a transaction that must commit.
+// Ask returns the result of fn in a transaction that must commit.
 func Ask[S, T any](t TB, update func(context.Context, func(S) error) error, fn func(context.Context, S) (T, error)) (got T) {
 	t.Helper()
 	Update(t, update, func(ctx context.Context, s S) (err error) {

@@ -9,7 +9,7 @@ import (
 // Memory stores a suite's model like a cell stores its data, with at most one bug that the transactions of any
 // backend could have:
 //
-//	rollback keeps rows    what a transaction wrote stays, whatever its function returns
+//	rollback keeps rows    writes of a transaction stay, whatever its function returns
 //	error is swallowed     Update hides the error of its function
 //	nothing is kept        Reopen begins with an empty cell
 type Memory[M any] struct {

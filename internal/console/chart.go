@@ -12,7 +12,7 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// Chart is the content of the page of a metric over any range, beside another one or the period before.
+// Chart is the content of the page of a metric over any range, compared with another metric or the previous period.
 type Chart struct {
 	Time  time.Time
 	Name  counter.Metric
@@ -20,7 +20,8 @@ type Chart struct {
 	// With is the metric that it is compared with, "" for none. Before compares it with the period before as well.
 	With   counter.Metric
 	Before bool
-	// Times are the begins of the steps, Lines what is drawn; empty if it cannot be read, with the reason in Problems.
+	// Times are the beginnings of the steps, Lines the values to draw; empty if it cannot be read, with the reason in
+	// Problems.
 	Times    []time.Time
 	Lines    []ChartLine
 	Problems []string

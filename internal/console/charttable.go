@@ -10,7 +10,7 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// amount returns what the range has of a line: the hits of a counter, or the mean of the readings.
+// amount returns the sum of a line over the range: the hits of a counter, or the mean of the readings.
 func (l *ChartLine) amount() (n float64, known bool) {
 	if l.Kind == counter.Counter {
 		return float64(l.Total), l.Total != counter.Null
@@ -93,7 +93,7 @@ func (c *ChartColumn) set(at int, v float64, text string) {
 	}
 }
 
-// Table returns what is drawn as rows of a file, the first with the names of the columns.
+// Table returns the drawn values as rows of a file, the first with the names of the columns.
 func (s *Chart) Table() [][]string {
 	columns := s.Columns()
 	rows := [][]string{{"time"}}

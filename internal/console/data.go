@@ -85,7 +85,7 @@ type Import struct {
 	Kinds   []string
 	Key     string // columns, separated by commas; "" for the content of the row
 	Columns []ImportColumn
-	// Attributes are those of the kind, each with the columns that it is made of.
+	// Attributes are the attributes of the kind, each with the columns that it is made from.
 	Attributes []ImportAttribute
 	// Fixed are the parameters that read any part of the file in the same way.
 	Fixed     map[string]string

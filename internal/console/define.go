@@ -13,7 +13,7 @@ import (
 type Define struct {
 	Name string // of an existing rollup, "" for a new one
 	YAML string // "" for an example
-	// Schema is that of the example.
+	// Schema is the schema of the example.
 	Schema    *match.Schema
 	MayDefine bool
 	Problem   string
@@ -28,7 +28,7 @@ func (c *Console) Define(w io.Writer, d Define) error {
 	p := struct {
 		Define
 		Counting      *counting
-		Same, Changes bool   // the definition is that of the existing rollup, or another
+		Same, Changes bool   // whether the definition equals the existing one, or differs from it
 		Shelf         string // its groups, if it is kept elsewhere
 		Command, Drop string
 	}{Define: d, Command: command("locus", "rollup", "define", "FILE")}

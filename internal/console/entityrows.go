@@ -105,8 +105,8 @@ func newRow(a entity.MergedAttribute, many bool, records []*entity.Record, suppo
 }
 
 // state compares a record's values of an attribute with the merged ones: with the leading value, or with any of them if
-// the attribute is a list. Which spellings are the same value was decided when the view was made, and is taken from the
-// members of its values.
+// the attribute is a list. When the view was made it was decided which spellings are the same value; that is taken from
+// the members of its values.
 func state(a entity.MergedAttribute, many bool, member int, texts []string) string {
 	if len(texts) == 0 {
 		return missing

@@ -13,7 +13,7 @@ import (
 	"github.com/locus-db/locus/internal/console"
 )
 
-// An open page is updated by events that contain what changed since the previous one.
+// An open page is updated by events that contain the changes since the previous one.
 func ExampleLive_WriteEvent() {
 	m, err := cell.NewMap(cell.Spec{Generations: []cell.Generation{{Cells: 1}}})
 	if err != nil {

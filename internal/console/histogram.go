@@ -13,7 +13,8 @@ const (
 	histogramFoot = 24 // below the bars, for the numbers
 )
 
-// histogram is the picture of match weights: a bar for each whole bit, pairs within entities on those between two.
+// histogram is a picture of match weights: a bar for each whole bit, the part for pairs within entities on top of the
+// part for pairs of two entities.
 type histogram struct {
 	Bars          []histogramBar
 	Wide, High    int

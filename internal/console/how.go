@@ -126,7 +126,7 @@ func newTree(steps []explain.Step, numbers map[entity.Ref]int) *tree {
 	if len(numbers) < 2 || len(numbers) > maxDrawn {
 		return nil
 	}
-	groups := make([]*branch, len(numbers)+1) // by number
+	groups := make([]*branch, len(numbers)+1) // branches by number
 	for n := range groups {
 		groups[n] = &branch{leaf: n}
 	}

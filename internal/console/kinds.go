@@ -57,7 +57,7 @@ type kind struct {
 	Weights    []kindWeight
 	Evidence   []kindLevel
 	Keys       []kindKey
-	Seen       string // what Evidence was counted in
+	Seen       string // the records in which Evidence was counted
 	SeenBy     string // the commands of Evidence and Keys
 	KeysBy     string
 	Unknown    string // trust in undeclared sources
@@ -96,7 +96,7 @@ type kindKey struct {
 	Records   fillRate
 }
 
-// seen adds what the records show of the kind.
+// seen adds what the records show about the kind.
 func (k *kind) seen(p *decisions.Profile) {
 	if p == nil {
 		return

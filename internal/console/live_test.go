@@ -22,7 +22,7 @@ func renderOperations(s console.Snapshot) func(io.Writer) error {
 	return func(w io.Writer) error { return console.New("1.2.3").Operations(w, s) }
 }
 
-// event is what a page would receive.
+// event is the event that a page would receive.
 func event(t *testing.T, now, old console.Live) (e console.Live, raw string) {
 	t.Helper()
 	var b bytes.Buffer

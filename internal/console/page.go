@@ -49,7 +49,7 @@ func (c *Console) For(v Viewer) *Console { return &Console{c.version, c.banner, 
 // Banner is a message at the top of every page, such as that all data is a demo.
 type Banner struct {
 	Text    string
-	Command string // what to do; may be empty
+	Command string // a suggested command; may be empty
 }
 
 // New returns a console that shows the given version at the foot of its pages.
@@ -86,7 +86,7 @@ func (c *Console) render(w io.Writer, page, query string, data any) error {
 type Notice struct {
 	Title   string
 	Text    string
-	Hint    string   // what to try; may be empty
+	Hint    string   // a suggestion; may be empty
 	Command []string // the command for it, as arguments; may be empty
 	Asked   string   // the requested address, as received; may be empty
 }

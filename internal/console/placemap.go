@@ -22,8 +22,9 @@ const (
 	metresOf = 111_195.0
 )
 
-// placemap is a map of the records of an entity that have coordinates, drawn without any picture of the ground: records, the
-// place of the merged view, and a scale. One degree of longitude is as long as it is at the middle of the map.
+// placemap is a map of the records of an entity that have coordinates, drawn without any picture of the ground:
+// records, the place of the merged view, and a scale. A degree of longitude has the length that it has in the middle of
+// the map.
 type placemap struct {
 	Spots []spotOf
 	View  *mapPoint // of the merged view

@@ -16,7 +16,7 @@ import (
 type Quality struct {
 	Kind  string
 	Kinds []string // the kinds that the viewer may choose from
-	// Asked is the threshold that was asked about, as typed, and Problem what is wrong with it.
+	// Asked is the requested threshold as typed, and Problem the fault in it.
 	Asked, Problem string
 	// Profile and Estimate have this kind at most.
 	Profile  *decisions.Profile

@@ -92,7 +92,8 @@ type zoom struct {
 // shortest is the shortest range that is zoomed into.
 const shortest = 10 * time.Minute
 
-// zooms are the ranges that a chart leads to: its neighbours, a part and more of it, and the latest of some lengths.
+// zooms are the ranges that a chart links to: its neighbours, a part of it and a longer range, and the latest of some
+// lengths.
 func (r Range) zooms(now time.Time) (list []zoom) {
 	length := r.To.Sub(r.From)
 	add := func(name string, from, to time.Time) {

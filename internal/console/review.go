@@ -20,9 +20,9 @@ type Review struct {
 	// Pairs is the queue as far as it is counted; More reports that there are more pairs than that.
 	Pairs []decisions.ReviewPair
 	More  bool
-	// Order is that of the pairs; "" for decisions.Best.
+	// Order is the order of the pairs; "" for decisions.Best.
 	Order decisions.Order
-	// Filter selects the pairs to answer, and Skip names those to leave for later.
+	// Filter selects the pairs to answer, and Skip names the pairs to leave for later.
 	Filter decisions.Filter
 	Skip   []string
 	// Pair is the pair to decide; nil if there is none.

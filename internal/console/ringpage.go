@@ -22,8 +22,8 @@ type Ring struct {
 	Time   time.Time
 	Status *cells.Status
 	Map    *cell.Map
-	// Address is the requested address as typed, Route what is known of its route; nil if nothing was requested or the
-	// text is not an address.
+	// Address is the requested address as typed, Route its route; nil if nothing was requested or the text is not an
+	// address.
 	Address string
 	Route   *explain.Route
 	// Problem says why the route is incomplete; "" if it is complete.
@@ -79,7 +79,7 @@ type ringPage struct {
 	Problems string // problems of the installation
 	Made     string // number of cells
 	Records  string
-	Drawn    []string // what is drawn together
+	Drawn    []string // which cells are drawn together
 	Way      *route
 	Strip    *strip
 	Rows     []cellRow

@@ -24,7 +24,7 @@ func renderRing(t testing.TB, r console.Ring) *html.Node {
 	return render(t, func(w io.Writer) error { return console.New("1.2.3").Ring(w, r) })
 }
 
-// classes are those of an element.
+// classes returns the classes of an element.
 func classes(n *html.Node) []string {
 	v, _ := attribute(n, "class")
 	return strings.Fields(v)

@@ -117,9 +117,9 @@ type rollupPage struct {
 	One       *oneGroup
 	Next      string
 	First     string
-	Note      string // what the list leaves out
+	Note      string // a note about what the list omits
 	Get       string // the equivalent command
-	CSV       string // link to what is shown as a file
+	CSV       string // link to the same data as a file
 	Lines     []cellLine
 	Open      bool   // show the table of cells
 	Made      string // number of cells

@@ -82,7 +82,8 @@ func TestRollup_RareValuesShareAColumn(t *testing.T) {
 		"mean":   {"tags|mean|no location|backyard|house|l1|l2|l3|others|pets|weight"},
 	} {
 		got := lines(byID(t, renderRollup(t, console.Rollup{Status: s, Answer: answerOf(s, group), By: by}), "groups"))
-		if by == "mean" { // all alike: which ones have a column is of no importance, what the others weigh is
+		// all alike: it does not matter which ones have a column, but it does how much the others weigh
+		if by == "mean" {
 			if !strings.HasSuffix(got[1], "|1,000|43|43,000") {
 				t.Errorf("the average of the others: %q", got[1])
 			}

@@ -22,7 +22,7 @@ type route struct {
 	Marks    []mark
 	// Missed reports that nothing is stored there.
 	Missed bool
-	// puid is the puid whose range is drawn, if there is one.
+	// puid is the puid whose range is drawn, nil if there is none.
 	puid *cell.PuidRoute
 }
 

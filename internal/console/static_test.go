@@ -46,7 +46,7 @@ func TestStatic_KnowsNoOtherName(t *testing.T) {
 	}
 }
 
-// elsewhere finds what could make a browser contact another host, or execute data.
+// elsewhere matches content that could make a browser contact another host, or execute data.
 var elsewhere = regexp.MustCompile(`https?:|@import|url\([^#]|innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function`)
 
 func TestStatic_AsksNobodyElseAndRunsNoData(t *testing.T) {

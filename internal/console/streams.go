@@ -72,7 +72,7 @@ type streamCard struct {
 	Show                                   string // the equivalent command
 }
 
-// streamClasses are the colours of states, those of rollups.
+// streamClasses are the colours of states, the same as for rollups.
 var streamClasses = map[string]string{"following": "following", "running": "following", "filling": "filling", "failing": "failed"}
 
 func newStreamCard(s *Stream) streamCard {

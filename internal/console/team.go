@@ -72,7 +72,7 @@ func newProgress(p decisions.Progress, me string) progress {
 	}
 }
 
-// unnamed is a name, or that there is none.
+// unnamed returns a name, or a text for a missing one.
 func unnamed(name string) string {
 	if name == "" {
 		return "without a name"

@@ -25,11 +25,11 @@ type WhatIf struct {
 	Entity   *entity.Entity
 	Question string // Without, Apart, Merge, Pin or Anchor
 	Address  string // of the record or the other entity, as given; for Pin the value
-	// Attribute is that of a value to pin.
+	// Attribute is the attribute of a value to pin.
 	Attribute string
 	Scenario  *explain.ScenarioResult
 	Author    string
-	Problem   string // what is wrong with the question; then there is no result
+	Problem   string // the fault in the question, in which case there is no result
 }
 
 // WhatIf writes the page of a question. Nothing has been changed yet.

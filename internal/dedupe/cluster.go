@@ -40,7 +40,7 @@ func (c *Clusters) Row(i int) Cluster {
 	return Cluster{int(r.cluster) + 1, size, r.weight, size > 1 && r.weight > none}
 }
 
-// Of returns the number of the cluster that an entity is, by its anchor; 0 if it is none.
+// Of returns the number of the cluster with this anchor; 0 if there is none.
 func (c *Clusters) Of(anchor entity.PUID) int {
 	if n, ok := c.of[anchor]; ok {
 		return int(n) + 1

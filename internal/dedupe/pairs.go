@@ -156,7 +156,7 @@ func few(pairs, best []Pair) bool {
 	return alike*mostAlike < further
 }
 
-// Taken reads the rows of a file that are in pairs, or all of them, and returns them by their places.
+// Taken reads the rows of a file that are in pairs, or all of them, and returns them by position.
 func Taken(r *bulk.Reader, h *Header, wanted func(row int) bool) (map[int][]bulk.Field, error) {
 	rows := map[int][]bulk.Field{}
 	for i := 0; ; i++ {

@@ -14,7 +14,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// Names of the columns that a row of the output has besides those of its file.
+// Names of the columns that a row of the output has in addition to those of its file.
 const (
 	ColumnCluster = "cluster_id"
 	ColumnSize    = "cluster_size"
@@ -40,7 +40,7 @@ func (h *Header) Add(names ...string) {
 	}
 }
 
-// See adds the columns of a row, and marks those that have lists.
+// See adds the columns of a row, and marks columns with lists.
 func (h *Header) See(fields []bulk.Field) {
 	for _, f := range fields {
 		h.Add(f.Name)
@@ -53,7 +53,7 @@ func (h *Header) See(fields []bulk.Field) {
 // ErrColumn means that a file has a column which the output needs for itself.
 var ErrColumn = errors.New("dedupe: a column has the name of one that is added")
 
-// Output returns the columns of the input and those that are added.
+// Output returns the columns of the input and the added ones.
 func (h *Header) Output() ([]exchange.Column, error) {
 	for _, name := range []string{ColumnCluster, ColumnSize, ColumnWeight} {
 		if _, taken := h.at[name]; taken {

@@ -235,7 +235,7 @@ func (v Value) Truth() bool {
 	return false
 }
 
-// what describes a node for people.
+// what describes a node in words.
 func what(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:

@@ -11,8 +11,8 @@ import (
 	"github.com/locus-db/locus/internal/demo"
 )
 
-// Views at a time are deterministic, those of a minute are about the sum over its seconds, and there are more by day
-// than by night.
+// Views at a time are deterministic, the views of a minute are about the sum over its seconds, and there are more by
+// day than by night.
 func TestGenerator_Views(t *testing.T) {
 	t.Parallel()
 	g := demo.New(1, 100)

@@ -70,7 +70,7 @@ func (s Groups) Advance(ctx context.Context, g *rollup.Generation, c *rollup.Cat
 	return 0, false, nil
 }
 
-// write writes documents and returns those that had changed since they were read.
+// write writes documents and returns the ones that had changed since they were read.
 func (s Groups) write(ctx context.Context, g *rollup.Generation, c *rollup.CatchUp, docs []rollup.Moved) ([]rollup.Moved, error) {
 	docs = slices.DeleteFunc(docs, func(d rollup.Moved) bool { return d.Is && d.Watermark == c.To() })
 	swaps := make([]Swap, len(docs))

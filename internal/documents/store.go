@@ -19,7 +19,7 @@ type Store interface {
 	// StoreID returns an ID of the database that is unique and changes when the database is emptied, so that groups
 	// are not looked up in a database that never had them.
 	StoreID() string
-	// Documents returns the document of each key; the Key is nil if there is none.
+	// Documents returns the document of each key; its Key is nil if there is none.
 	Documents(ctx context.Context, s Namespace, keys [][]byte) ([]Document, error)
 	// Scan returns at most limit documents, empty ones included, in byte order of their keys, after the given
 	// key; nil starts at the beginning.
@@ -31,8 +31,8 @@ type Store interface {
 	Drop(ctx context.Context, generation int64, limit int) (int, error)
 }
 
-// Document is one group with the log position up to which it is true. Its key has 1 to 2,000 bytes. An empty body
-// is an empty group; the document stays so that a late write of older content fails.
+// Document is one group with the log position up to which it is true. Its key has 1 to 2,000 bytes. An empty body means
+// an empty group; its document is kept so that a late write of older content fails.
 type Document struct {
 	Key, Body []byte
 	Watermark changelog.Seq

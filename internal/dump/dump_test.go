@@ -256,7 +256,7 @@ func TestRestore_ReportsOtherEntities(t *testing.T) {
 	}
 }
 
-// A restore that was interrupted is neither opened nor continued; in another place it can be repeated.
+// An interrupted restore is neither opened nor continued; at another place it can be repeated.
 func TestRestore_InterruptedIsUnfinished(t *testing.T) {
 	t.Parallel()
 	d := shared(t).dumped

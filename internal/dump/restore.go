@@ -30,7 +30,7 @@ type Restored struct {
 	Dropped int64 `json:"dropped,omitempty"`
 }
 
-// Differs reports whether the entities are not those of the dump.
+// Differs reports whether the entities differ from the dump's.
 func (r *Restored) Differs() bool { return r.Expected != "" && r.Expected != r.Hash }
 
 // Rules reads the rules and term-frequency tables of a dump and stores them in the authority of a new installation. It

@@ -245,7 +245,7 @@ func mergeBatches(ctx context.Context, tx storage.Tx, all []batchLine) error {
 	return tx.PutProducers(ctx, last)
 }
 
-// merged returns the record of a batch that two cells have records of. That of a later batch of a producer wins; no
+// merged combines the records that two cells have of a batch. The record of a later batch of a producer wins; no
 // results mean that all hits were counted.
 func merged(a, b counter.DedupRecord) counter.DedupRecord {
 	newest := max(a.Newest, b.Newest)
@@ -268,7 +268,7 @@ func merged(a, b counter.DedupRecord) counter.DedupRecord {
 	return a
 }
 
-// flush writes what is collected.
+// flush writes the collected counters.
 func (c *counters) flush(ctx context.Context) error {
 	if len(c.metrics) > 0 {
 		if err := c.putMetrics(ctx); err != nil {

@@ -78,7 +78,7 @@ func (f *filling) apply(ctx context.Context) error {
 // placed is a key with the cell of its record.
 type placed struct {
 	key  cell.Key
-	home cell.ID // of the record: that of its birth id
+	home cell.ID // the cell of the record, by its birth id
 	away bool    // the key itself belongs to another cell
 }
 

@@ -65,7 +65,7 @@ func (t *taking) records(ctx context.Context, tx storage.Tx) error {
 	})
 }
 
-// births reads the births whose record is deleted. Those of live records follow from the records.
+// births reads the births whose record is deleted. Births of live records follow from the records.
 func (t *taking) births(ctx context.Context, tx storage.Tx) error {
 	var l lines
 	for after := (locality.ID{}); ; {

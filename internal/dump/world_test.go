@@ -303,7 +303,7 @@ func union(t testing.TB, a []byte, results string) []byte {
 	return out
 }
 
-// answers returns what readers of an installation see: where each id leads to, entities with their views, series.
+// answers returns what readers of an installation see: the target of each id, entities with their views, series.
 func answers(t testing.TB, db *locus.DB, c *clock) map[string]string {
 	t.Helper()
 	all := map[string]string{}

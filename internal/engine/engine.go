@@ -34,8 +34,8 @@ type Engine struct {
 	Tracer   span.Tracer // nil for no traces
 	Now      func() time.Time
 	ReadOnly bool
-	// Passive means that the process writes nothing at all: it was opened so, or read-only beside other processes,
-	// which do the work that is due.
+	// Passive means that the process writes nothing at all, because it was opened that way, or read-only while other
+	// processes do the pending work.
 	Passive bool
 	// MaxRollups and MaxKinds limit how many can be defined; a negative number is no limit.
 	MaxRollups, MaxKinds int

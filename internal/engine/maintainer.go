@@ -118,7 +118,7 @@ func (k *Maintainer) finish(ctx context.Context) error {
 	return err
 }
 
-// settle repairs, in the background, what cells restored from backups or replicas have lost.
+// settle repairs, in the background, the consequences of cells restored from backups or replicas.
 func (k *Maintainer) settle(ctx context.Context) {
 	e := k.engine
 	if !e.Resolver.Unsettled() || !k.settling.CompareAndSwap(false, true) {

@@ -12,7 +12,7 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// Window is a part of a sample of records: those of a cell with windowSize successive puids.
+// Window is a part of a sample of records: the records of a cell with windowSize successive puids.
 type Window struct {
 	Cell  cell.ID
 	First entity.PUID

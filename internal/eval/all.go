@@ -19,8 +19,8 @@ var ErrNoData = errors.New("eval: no labelled sets")
 type AllOptions struct {
 	Data     string // folder of the labelled sets
 	Baseline string // file of frozen figures; empty: no comparison
-	// Terms are the term frequencies of names. Defaults to those of each set, see match.TermsOf. A resolver without data
-	// uses match.DefaultTermFrequencies().
+	// Terms are the term frequencies of names. Defaults to the frequencies in each set, see match.TermsOf. A resolver
+	// without data uses match.DefaultTermFrequencies().
 	Terms *match.TermFrequencies
 	// Judge also measures the entities after a judge that is right nine times of ten has decided the possible matches.
 	Judge bool

@@ -17,8 +17,8 @@ type Answered struct {
 	Erring Learned `json:"one_of_ten_wrong"`
 }
 
-// ask replaces the weights by those fitted to answers about the pairs that teach most, unless they are refused. The pairs are
-// those of one half of the records, so that most pairs that are measured were not asked about.
+// ask replaces the weights by weights fitted to answers about the most informative pairs, unless they are refused. The
+// pairs are from one half of the records, so that most measured pairs were not asked about.
 func (s *set) ask(c Configuration, pairs [][2]int, same func(a, b int) bool) {
 	if c.Erring {
 		same = s.erring(same)

@@ -86,10 +86,10 @@ func (s *set) judge(results []compared, same func(a, b int) bool, counts func(cl
 	}
 }
 
-// questions returns the positions of the edges that locus judge asks about: the best possible match of each two entities
-// without a decision between them, and the weakest pair that joins within each entity, below 9 bits, if it is not decided.
-// What teaches most comes first. Of each entity there is one question, because its answer may settle the others. decided are
-// the edges with decisions.
+// questions returns the positions of the edges that locus judge asks about: the best possible match of each two
+// entities without a decision between them, and the weakest pair that joins within each entity, below 9 bits, if it is
+// not decided. The most informative questions come first. There is one question per entity, because its answer may
+// settle the others. decided are the edges with decisions.
 func (s *set) questions(edges, decided []match.Edge, cluster []int) []int {
 	size, extreme, kept := map[int]int{}, map[[2]int]int{}, map[[2]int]bool{}
 	for _, c := range cluster {

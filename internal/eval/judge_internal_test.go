@@ -27,7 +27,7 @@ func TestJudge(t *testing.T) {
 			name := colours[i%10] + " " + animals[i/10] + " Antiques"
 			for side, street := range []string{"Oak Ave", "Mill Lane"} {
 				records = append(records, match.Attributes{"name": {name}, "phones": {fmt.Sprintf("212-555-%04d", 100+i+300*side)}, "address": {fmt.Sprintf("%d %s", 100+i+300*side, street)}, "city": {"Springfield"}})
-				truth = append(truth, fmt.Sprint(2*i+side*(i%2))) // every second one is one thing
+				truth = append(truth, fmt.Sprint(2*i+side*(i%2))) // every second pair is one thing
 			}
 		}
 		if turned {

@@ -32,12 +32,12 @@ type set struct {
 	matcher   *match.Matcher
 	records   []*match.Record
 	normalise time.Duration // mean
-	learned   *learn.Draft  // the weights are those of the draft, if it was not refused
+	learned   *learn.Draft  // the weights are from the draft, if it was not refused
 	answered  *learn.Fitted // the same
 }
 
-// newSet normalises records. Without terms these are counted over the records and also, without labels. A record's key is
-// the hash of its content, so that neither an id nor the order of rows can influence a decision.
+// newSet normalises records. If terms is nil, they are counted over the records and those in also, without labels. A
+// record's key is the hash of its content, so that neither an id nor the order of rows can influence a decision.
 func newSet(kind *match.Schema, terms *match.TermFrequencies, sources []string, records []match.Attributes, also []match.Attributes) *set {
 	keys := make([]string, len(records))
 	seen := map[string]int{}
@@ -63,7 +63,7 @@ func newSet(kind *match.Schema, terms *match.TermFrequencies, sources []string, 
 	return s
 }
 
-// learn replaces the weights by those learned from the set without its labels, unless they are refused.
+// learn replaces the weights by weights learned from the set without its labels, unless they are refused.
 func (s *set) learn() {
 	s.learned = learn.Weights(s.matcher, s.records)
 	if len(s.learned.Refused()) == 0 {
@@ -97,7 +97,7 @@ func (s *set) compare(ctx context.Context, pairs [][2]int) ([]compared, time.Dur
 	return out, time.Since(start) / time.Duration(max(len(pairs), 1)), nil
 }
 
-// report fills in what all protocols report.
+// report fills in the parts common to all protocols.
 func (s *set) report(name, protocol string, pairs []compared, took time.Duration) *Report {
 	r := &Report{Name: name, Kind: s.matcher.Schema().Kind, Protocol: protocol, Compared: len(pairs), Normalise: s.normalise, Compare: took, Errors: []Error{}}
 	for _, p := range pairs {

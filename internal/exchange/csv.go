@@ -67,7 +67,7 @@ func (c *csvWriter) Write(row Row) error {
 	return c.end()
 }
 
-// Close writes what is buffered.
+// Close writes the buffered rows.
 func (c *csvWriter) Close() error { return c.w.Flush() }
 
 // defused keeps a spreadsheet from evaluating a text: an apostrophe before what would be a formula, unless it is a

@@ -34,7 +34,7 @@ func TestList_SplitIsTheReverseOfJoin(t *testing.T) {
 	})
 }
 
-// Text that no export wrote is taken as it is.
+// Text that no export wrote is read unchanged.
 func TestSplitList_KeepsWhatIsNoEscape(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]string{
@@ -81,7 +81,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// What a Parquet file holds is read with the library's own reader.
+// A Parquet file is read with the library's own reader.
 func TestParquet_HasTheRowsAndTheMetadata(t *testing.T) {
 	t.Parallel()
 	var rows []exchange.Row
@@ -190,7 +190,7 @@ func Example() {
 	// 88231,415-555-2300 | 415-555-2301
 }
 
-// Of a link the file is replaced that it leads to. A pipe is written as it is, and a directory refused.
+// If the name is a link, its target is replaced. A pipe is written to directly, and a directory is refused.
 func TestCreate_LinksAndStreams(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

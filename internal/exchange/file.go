@@ -20,7 +20,7 @@ type File struct {
 
 	name   string
 	done   bool
-	stream bool // written as it is
+	stream bool // not a regular file, written to directly
 }
 
 // Create begins a file. Its directory must exist. Of a link the file that it leads to is replaced, not the link.

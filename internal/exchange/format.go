@@ -20,7 +20,7 @@ const (
 	Parquet Format = "parquet"
 )
 
-// others are extensions of formats that programs which read a table would take it for, in vain.
+// others are extensions of formats that programs would assume by the name, although the content is different.
 var others = strings.Fields(".tsv .tab .psv .json .xlsx .xlsm .xls .ods .docx .pdf .gz .zst .zip .bz2 .xz .arrow .feather .avro .orc .db .sqlite")
 
 // ParseFormat returns the format with a name. If name is "", it returns the format for the extension of file, and

@@ -63,7 +63,7 @@ func (j *jsonlWriter) Write(row Row) error {
 	return err
 }
 
-// Close writes what is buffered.
+// Close writes the buffered rows.
 func (j *jsonlWriter) Close() error { return j.w.Flush() }
 
 // appendJSON appends a text as a JSON string. Bytes that are not UTF-8 become U+FFFD.

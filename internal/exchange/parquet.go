@@ -29,7 +29,7 @@ type parquetWriter struct {
 	n, size int // rows that are buffered; rows of the group
 }
 
-// ordered is a group whose fields have the order of the columns, not that of their names.
+// ordered is a group whose fields have the order of the columns, and not of their names.
 type ordered struct {
 	parquet.Group
 	place map[string]int
@@ -119,7 +119,7 @@ func (p *parquetWriter) flush() error {
 	return nil
 }
 
-// Close writes what is buffered, and the footer.
+// Close writes the buffered rows and the footer.
 func (p *parquetWriter) Close() error {
 	if err := p.flush(); err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 // Type is the type of a column's values.
 type Type int
 
-// The types. Text is written as it is. Values of Int are decimal integers of 64 bits, those of Float decimal numbers;
+// The types. Text is written unchanged. Values of Int are decimal integers of 64 bits, values of Float decimal numbers;
 // JSON and Parquet have them as numbers.
 const (
 	Text Type = iota

@@ -18,7 +18,7 @@ import (
 // Sorter sorts lines by their keys, in bounded memory: lines that do not fit are written to temporary files as sorted
 // runs, which are merged at the end. Lines of equal keys keep the order in which they were added.
 type Sorter struct {
-	// Dir is the directory of the temporary files. Defaults to that of the system.
+	// Dir is the directory of the temporary files. Defaults to the system's.
 	Dir string
 	// Memory is how many bytes of keys and lines are kept in memory. Defaults to 64 MiB.
 	Memory int
@@ -50,7 +50,7 @@ func (s *Sorter) sort() {
 	slices.SortStableFunc(s.items, func(a, b item) int { return bytes.Compare(s.key(a), s.key(b)) })
 }
 
-// spill writes what is in memory as a run.
+// spill writes the lines in memory as a run.
 func (s *Sorter) spill() error {
 	s.sort()
 	f, err := os.CreateTemp(s.Dir, "locus-sort-*")
@@ -113,7 +113,7 @@ func (s *Sorter) All() iter.Seq2[[]byte, error] {
 			sources = append(sources, r)
 		}
 		for at := 0; ; {
-			var first *source // the earliest run wins among equal keys; what is in memory is the latest
+			var first *source // the earliest run wins among equal keys; the lines in memory are the latest
 			for _, r := range sources {
 				if !r.ended && (first == nil || bytes.Compare(r.key, first.key) < 0) {
 					first = r

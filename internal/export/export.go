@@ -14,7 +14,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// What names a table.
+// What selects a table.
 type What string
 
 // The tables.
@@ -45,7 +45,7 @@ const (
 // Values of the column op, which tables since a watermark have.
 const (
 	OpUpsert   = "upsert"   // the row is new or has changed
-	OpRedirect = "redirect" // the entity was merged into that of the column into
+	OpRedirect = "redirect" // the entity was merged into the one in the column into
 	OpDelete   = "delete"   // the row was deleted; only entity is set, or puid for a record
 )
 

@@ -11,8 +11,7 @@ import (
 	"github.com/locus-db/locus/records"
 )
 
-// records returns the rows of records; with links, those of their links, which also change when a record moves to
-// another entity.
+// records returns the rows of records, or of their links, which also change when a record moves to another entity.
 func (b *builder) records(ctx context.Context, links bool) iter.Seq2[exchange.Row, error] {
 	return func(yield func(exchange.Row, error) bool) {
 		_, entities := b.at[columnEntity]

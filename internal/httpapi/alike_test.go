@@ -72,8 +72,8 @@ func TestP10_Alike(t *testing.T) {
 	}
 }
 
-// TestP10_GetsChangeNothing calls every GET route as an administrator, with addresses that exist, and compares what
-// the installation has before and after.
+// TestP10_GetsChangeNothing calls every GET route as an administrator, with existing addresses, and compares the
+// installation before and after.
 func TestP10_GetsChangeNothing(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)

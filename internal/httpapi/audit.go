@@ -31,7 +31,7 @@ type VerifyAuditRequest struct {
 const (
 	// maxHeads limits the heads of a request to verify.
 	maxHeads = 50_000
-	// auditScan limits the entries that one request reads in search of those that it lists.
+	// auditScan limits the entries that one request reads in search of matching ones.
 	auditScan = 20_000
 	// auditPage is how many of them it reads at a time.
 	auditPage = 1000
@@ -79,7 +79,7 @@ func (s *Server) listAudit(c *call) (any, error) {
 	return list, nil
 }
 
-// beforeAudit reads the cursor of a list, the end of the log if there is none.
+// beforeAudit returns the position in the cursor of a list request, or the end of the log without a cursor.
 func (s *Server) beforeAudit(c *call) (audit.Position, error) {
 	position, err := s.unseal(c, "cursor")
 	if err != nil || position == nil {

@@ -234,7 +234,7 @@ func TestP14_TheAuditLogKeepsNothingOfARecord(t *testing.T) {
 	}
 }
 
-// The list has pages and filters; the export verifies; what was altered behind the server is found.
+// The list has pages and filters; the export verifies; entries altered without the server are found.
 func TestP10_AuditAltered(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -306,7 +306,8 @@ func TestP10_AuditAltered(t *testing.T) {
 	}
 }
 
-// TestAudit_OfARecord lists the entries about one record: those that have its key, and decisions, which have the puids of both records.
+// TestAudit_OfARecord lists the entries about one record: entries with its key, and decisions, which have the puids of
+// both records.
 func TestAudit_OfARecord(t *testing.T) {
 	t.Parallel()
 	f := setupAudited(t, t.TempDir())

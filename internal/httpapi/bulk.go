@@ -64,7 +64,7 @@ func textsOf(fields map[string]strictjson.Value, to map[string]*string) (err err
 	return nil
 }
 
-// selection reads which pairs a body chooses, among those that the caller may see.
+// selection reads from a body which pairs are chosen, among the pairs that the caller may see.
 func selection(c *call, fields map[string]strictjson.Value) (*decisions.Selection, error) {
 	chosen := &decisions.Selection{}
 	if v, given := fields["filter"]; given {

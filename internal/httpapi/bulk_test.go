@@ -128,7 +128,7 @@ func TestBulk_Narrowed(t *testing.T) {
 	if left := of(root); len(undone.Results) != 1 || len(left.Batches) != 1 || left.Batches[0].Stands != len(whole.Pairs)-1 {
 		t.Errorf("%+v undone, left %+v", undone, left.Batches)
 	}
-	// An assigned pair is that of the person by name.
+	// An assigned pair belongs to the person by name.
 	decode[httpapi.AssignResponse](f.do(http.MethodPost, "/v1/review/assign", `{"to":"root","filter":{}}`, ann...))
 	mine, open := decode[httpapi.ReviewList](f.do(http.MethodGet, "/v1/review?assigned=mine", "", root...)), decode[httpapi.ReviewList](f.do(http.MethodGet, "/v1/review?assigned=open", "", ann...))
 	if len(mine.Pairs) != 1 || mine.Pairs[0].Assigned == nil || mine.Pairs[0].Assigned.By != "ann" || len(open.Pairs) != 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/locus-db/locus/changes"
 )
 
-// ChangeList is a page of changes. Those of one cell are in order; there is no order between cells.
+// ChangeList is a page of changes. The changes of one cell are in order; there is no order between cells.
 type ChangeList struct {
 	Changes []changes.Change    `json:"changes" doc:"Empty if there is nothing new"`
 	Next    changelog.Watermark `json:"next" doc:"Pass it as after to get the next page; always present, because more changes may follow"`

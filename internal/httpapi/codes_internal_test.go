@@ -103,7 +103,7 @@ func TestCodeOf(t *testing.T) {
 	}
 }
 
-// An error can wrap several: the outcome first, then what is specific, then the class.
+// An error can wrap several codes: the outcome comes first, then the specific one, then the class.
 func TestCodeOf_Several(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -25,7 +25,7 @@ func (c *call) reviewFilter() decisions.Filter {
 	}
 }
 
-// chosen is the selection of a page or a form: the marked pairs, or else those that the filter selects.
+// chosen is the selection of a page or a form: the marked pairs, or else the pairs that the filter selects.
 func (c *call) chosen() (*decisions.Selection, []string, error) {
 	chosen := &decisions.Selection{Filter: c.reviewFilter()}
 	if err := ownFilter(c, &chosen.Filter, &chosen.Kinds); err != nil {
@@ -42,7 +42,7 @@ func (c *call) chosen() (*decisions.Selection, []string, error) {
 	return chosen, marks, nil
 }
 
-// bulkPage shows what a verdict about several pairs would do.
+// bulkPage shows the effect of a verdict about several pairs.
 func (p *site) bulkPage(c *call, body *bytes.Buffer) error {
 	shown := console.Bulk{Verdict: entity.Verdict(cmp.Or(c.query["verdict"], string(entity.VerdictSame))), Filter: c.reviewFilter(), Author: c.author()}
 	chosen, marks, err := c.chosen()

@@ -18,8 +18,8 @@ import (
 // maxCharted is the maximum number of steps in a chart with a requested step.
 const maxCharted = 10_000
 
-// chartPage shows a metric over a range. A query without a range is redirected to that of today, so that the address of a
-// chart always contains its range.
+// chartPage shows a metric over a range. A query without a range is redirected to today's range, so that the address of
+// a chart always contains its range.
 func (p *site) chartPage(c *call, body *bytes.Buffer) error {
 	shown, err := p.charted(c)
 	if errors.Is(err, counter.ErrNotFound) {
@@ -135,7 +135,7 @@ func (p *site) lineOf(ctx context.Context, name counter.Metric, of console.Range
 	})
 }
 
-// rangeFrom reads the range of a chart: a missing or invalid part is replaced by that of today, with the reason.
+// rangeFrom reads the range of a chart: a missing or invalid part is replaced by today's, with the reason.
 func rangeFrom(q values, now time.Time) (of console.Range, problems []string) {
 	of.Zone = time.UTC
 	if name := q["zone"]; name != "" {

@@ -58,7 +58,7 @@ func (p *site) newest(c *call, name string) (*rollup.Definition, error) {
 	return &list[len(list)-1], nil
 }
 
-// defineForm shows what a definition counts, or stores it; it also rebuilds and drops a rollup.
+// defineForm shows the counts of a definition, or stores it; it also rebuilds and drops a rollup.
 func (p *site) defineForm(c *call, body *bytes.Buffer) error {
 	shown, err := p.defining(c)
 	if errors.Is(err, rollup.ErrNotFound) {

@@ -20,8 +20,8 @@ import (
 // mediaForm is the type of the body that a form sends.
 const mediaForm = "application/x-www-form-urlencoded"
 
-// form registers a handler for a form. do performs it and returns where the browser is redirected. Only these routes, and
-// those of posted, change anything.
+// form registers a handler for a form. do performs it and returns where the browser is redirected. Only these routes,
+// and the ones registered by posted, change anything.
 func (p *site) form(path string, do func(*call, values) (string, error)) http.HandlerFunc {
 	rt := &route{path: path, class: writes}
 	return func(w http.ResponseWriter, r *http.Request) {

@@ -26,13 +26,13 @@ import (
 const (
 	surveyEntities = 500            // entities that are read, of the highest rank
 	surveyLargest  = 250            // others that are read, the largest of a sample of records
-	surveyJoins    = 20             // of them, the largest, whose joins are compared
+	surveyJoins    = 20             // how many of them, the largest, have their joins compared
 	surveyMembers  = 40             // records of an entity whose joins are compared: the pairs grow with the square
 	surveyChanges  = locus.MaxLimit // of the logs of all cells
 )
 
-// homePage shows what came in, what needs a person and what looks wrong. Those who may not see all of the
-// installation are led to the list of entities.
+// homePage shows new data, work for people and possible problems. People who may not see all of the installation are
+// redirected to the list of entities.
 func (p *site) homePage(c *call, body *bytes.Buffer) error {
 	if access.From(c).Restriction.Narrow() {
 		http.Redirect(c.w, c.r, "/entities", http.StatusSeeOther)

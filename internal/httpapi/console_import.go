@@ -60,7 +60,7 @@ type imported struct {
 	Refused []importedRefusal `json:"refused"`
 }
 
-// importedRefusal is a row of a part. Its line is that of the part.
+// importedRefusal is a refused row of a part. Its line is counted from the beginning of the part.
 type importedRefusal struct {
 	Line   int64           `json:"line"`
 	Reason string          `json:"reason"`

@@ -73,7 +73,7 @@ func TestImport_FileIsSeenBeforeItIsStored(t *testing.T) {
 	f.says(f.get("/data").page(200), "<bdi>kunden</bdi>", `id="upload"`, "locus ingest --preview")
 }
 
-// What the beginning of a file shows holds for all of its parts: texts without a value, and the encoding.
+// Facts found at the beginning of a file apply to all of its parts: texts that mean no value, and the encoding.
 func TestImport_PartsAreReadAsTheWhole(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)

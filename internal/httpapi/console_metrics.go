@@ -18,7 +18,7 @@ import (
 	"github.com/locus-db/locus/internal/console"
 )
 
-// countersPage lists metrics, and those with the most hits today.
+// countersPage lists metrics, and the metrics with the most hits today.
 func (p *site) countersPage(c *call, body *bytes.Buffer) error {
 	shown := console.Counters{Time: time.Now(), Prefix: c.query["prefix"], After: counter.Metric(c.query["after"])}
 	prefix := counter.Metric(shown.Prefix)

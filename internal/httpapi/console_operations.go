@@ -24,7 +24,7 @@ func (p *site) operationsPage(c *call, body *bytes.Buffer) error {
 	return p.shown(c.r).Operations(body, snapshot)
 }
 
-// snapshot returns the current state; that of the cells may be a second old.
+// snapshot returns the current state; the state of the cells may be a second old.
 func (p *site) snapshot(ctx context.Context) (console.Snapshot, error) {
 	status, err := p.recentStatus(ctx)
 	if err != nil {

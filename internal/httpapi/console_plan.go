@@ -116,7 +116,7 @@ func (p *site) previewPart(c *call) error {
 	return nil
 }
 
-// fileProblem returns what is wrong with a file, without the hints about flags, which a page does not have.
+// fileProblem returns the problem of a file, without the hints about flags, which a page does not have.
 func fileProblem(err error) string {
 	if f, is := errors.AsType[*bulk.FileError](err); is {
 		if f.Line > 0 {

@@ -39,7 +39,7 @@ func (p *site) ownQueue(c *call, order decisions.Order, late time.Duration) (*de
 	}
 	// How much a question teaches depends on all others, so the other orders are read again after each decision.
 	key := reviewLook + string(order) + " " + strings.Join(kinds, " ")
-	if order == decisions.Second { // each is asked what others answered
+	if order == decisions.Second { // each person is asked what others answered
 		key += "\n" + c.author()
 	}
 	queue, err := recentlyOrLate(c, p.looks, key, late, func(ctx context.Context) (*decisions.ReviewPage, error) {

@@ -53,7 +53,7 @@ func (p *site) rollupPage(c *call, body *bytes.Buffer) error {
 	return p.shown(c.r).Rollup(body, *shown)
 }
 
-// rollupFile sends what the page of a rollup shows as CSV.
+// rollupFile sends the table on the page of a rollup as CSV.
 func (p *site) rollupFile(c *call, _ *bytes.Buffer) error {
 	shown, err := p.rollup(c)
 	if errors.Is(err, rollup.ErrNotFound) {

@@ -132,7 +132,7 @@ func (p *site) jump(c *call) (found bool, err error) {
 	err = unseen(c, err)
 	switch {
 	case err == nil:
-		// The page of a former id shows that it is one.
+		// The page of a former id shows that the id was merged away.
 		http.Redirect(c.w, c.r, "/entities/"+e.Requested.String(), http.StatusSeeOther)
 		return true, nil
 	case notID != nil && !errors.Is(err, entity.ErrErased) && codes[toFault(err, "").Code].status < http.StatusInternalServerError:

@@ -15,7 +15,7 @@ import (
 	"github.com/locus-db/locus/sources"
 )
 
-// The page of streams shows what the JSON routes have.
+// The page of streams shows the same as the JSON routes.
 func TestConsole_Streams(t *testing.T) {
 	t.Parallel()
 	db, err := locus.Open(t.Context(), blank.Dir(t, 2), &locus.Options{Sources: &sources.Options{Compile: intake.Compile, DefineOnly: true}})

@@ -59,8 +59,8 @@ func TestConsole_Home(t *testing.T) {
 	}
 }
 
-// What is on every page: the current section in the navigation, a command, the search field, and times that a browser
-// can move to the zone of its reader.
+// Parts of every page: the current section in the navigation, a command, the search field, and times that a browser can
+// move to the zone of its reader.
 func TestConsole_EveryPage(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
@@ -140,7 +140,7 @@ func TestConsole_Search(t *testing.T) {
 	for query, want := range map[string]string{
 		"":                                   "Zebra: the café",
 		"?q=zeb":                             "Zebra: the café",
-		"?q=Zebra%3A+the":                    "Zebra: the café", // looks like SOURCE:KEY and is none
+		"?q=Zebra%3A+the":                    "Zebra: the café", // looks like SOURCE:KEY but is not
 		"?q=14155552300":                     "No results",      // the puid of no cell
 		"?q=12345":                           "No results",
 		"?q=joe&attribute=name&value=":       "/entities/" + id, // a form with a field left empty
@@ -267,7 +267,8 @@ func TestConsole_Entity(t *testing.T) {
 	f.says(f.get(path).page(410), "Deleted")
 }
 
-// A key may contain anything, including what a path would lose: the page of its entity still links to its JSON.
+// A key may contain anything, including characters that a path would lose: the page of its entity still links to its
+// JSON.
 func TestConsole_EntityLeadsToItsRecords(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)

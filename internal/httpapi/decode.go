@@ -124,7 +124,7 @@ func observedAt(text string) (time.Time, *Fault) {
 	return instantAt("/observed_at", text)
 }
 
-// attribute accepts a string, a number as its text, or an array of them. An empty array means that the attribute was
+// attribute accepts a string, a number as its text, or an array of these. An empty array means that the attribute was
 // not sent.
 func (it *item) attribute(name string, v strictjson.Value) *Fault {
 	start := len(it.slab)

@@ -55,7 +55,7 @@ type ViewValue struct {
 	Pinned  bool         `json:"pinned,omitempty" doc:"Whether a person chose it"`
 }
 
-// EntityList is a page of entities. Cursor is that of the next page, "" at the end.
+// EntityList is a page of entities. Cursor is the cursor of the next page, "" at the end.
 type EntityList struct {
 	Entities []Entity `json:"entities"`
 	// Corrections are the corrections of all entities of the page, each once. Entities with corrections are listed

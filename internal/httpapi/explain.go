@@ -13,7 +13,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// Why explains what holds an entity together.
+// Why explains why the records of an entity are together.
 type Why struct {
 	Entity    Entity         `json:"entity"`
 	Threshold match.Weight   `json:"threshold" doc:"Match weight from which two records are a match"`

@@ -20,8 +20,8 @@ const (
 	ColumnsHeader   = "Locus-Columns"
 )
 
-// export streams a table. An error before the first bytes is answered like that of any request. A later error closes
-// the connection in the middle of the answer, so that a client cannot mistake a part for the whole.
+// export streams a table. An error before the first bytes is sent like any other error. A later error closes the
+// connection in the middle of the answer, so that a client cannot mistake a part for the whole.
 func (s *Server) export(c *call) error {
 	who := &access.From(c).Restriction
 	q := export.Query{Kind: c.query["kind"], Source: c.query["source"], Kinds: who.Kinds, Hide: who.Hide}
@@ -66,7 +66,7 @@ func (s *Server) export(c *call) error {
 	return s.send(c, func(w io.Writer) error { return copyTable(w, format, table) })
 }
 
-// send writes a long answer, whose headers are set. After an error in the middle of it the connection is closed.
+// send writes a long answer, whose headers are set. After an error in the middle the connection is closed.
 func (s *Server) send(c *call, write func(io.Writer) error) error {
 	out := &timed{ResponseWriter: c.w, control: http.NewResponseController(c.w)}
 	_ = out.control.SetReadDeadline(time.Time{}) // nothing more is read; the answer may be long

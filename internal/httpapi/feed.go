@@ -59,7 +59,7 @@ func wantsEvents(r *http.Request) bool {
 	return false
 }
 
-// followChanges sends a feed. An error before the first event is answered like that of any request.
+// followChanges sends a feed. An error before the first event is sent like any other error.
 func (s *Server) followChanges(c *call) error {
 	q, err := s.feedQuery(c)
 	if err != nil {

@@ -54,7 +54,7 @@ func (l *logs) read(_ context.Context, after changelog.Watermark, _ time.Duratio
 	return list, maps.Clone(l.last), nil
 }
 
-// recorder records what a feed has written, for a test that reads it while the feed runs.
+// recorder records the output of a feed, for a test that reads it while the feed runs.
 type recorder struct {
 	*httptest.ResponseRecorder
 	mu sync.Mutex

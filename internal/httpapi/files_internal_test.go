@@ -59,7 +59,7 @@ func TestP12_NoFileLeft(t *testing.T) {
 	go func() {
 		conn, err := l.Accept()
 		if err != nil {
-			inner.Close() // what waits is reset
+			inner.Close() // waiting connections are reset
 		}
 		done <- accepted{conn, err}
 	}()

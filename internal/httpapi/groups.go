@@ -166,7 +166,7 @@ func (s *Server) rollupGroups(c *call) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		// The page is one snapshot, so it is read whole and then truncated.
+		// The page is one snapshot, so it is read completely and then truncated.
 		if size += g.size(); size > pageBytes && i > 0 && q.Top == 0 {
 			page.Next = s.groupCursor(c, a.Groups[i-1].Group)
 			break

@@ -94,7 +94,7 @@ func TestMove_URLs(t *testing.T) {
 		}
 		return string(text)
 	}
-	// Of the map without its epoch, which rises every half minute when its end moves.
+	// The map without its epoch, which rises every half minute when its end moves.
 	places := func() (all []any) {
 		list := decode[httpapi.CellList](f.do(http.MethodGet, "/v1/cells", ""))
 		all = append(all, list.Generations)
@@ -113,7 +113,7 @@ func TestMove_URLs(t *testing.T) {
 			t.Errorf("%.80q: pointer %q", url, p.Pointer)
 		}
 		if strings.Contains(says, "is no database") || strings.Contains(says, "too long") {
-			continue // what is at a place shows when it is made
+			continue // the content of a place shows when it is made
 		}
 		growth := body(httpapi.GrowRequest{Cells: 6, URLs: []string{url, "sqlite:g{g}-{i}.db"}})
 		for _, route := range []string{"/v1/cells/plan", "/v1/cells/grow"} {

@@ -158,7 +158,7 @@ func toLoopback(r *http.Request) bool {
 	return !ok || at.IP.IsLoopback()
 }
 
-// refuse sends an error, and logs it once if it is one for operators.
+// refuse sends an error, and logs it once if it is meant for operators.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	p := problem(toFault(err, ""), w.Header().Get(requestIDHeader))
 	if p.Status == http.StatusServiceUnavailable || p.Status == http.StatusTooManyRequests {

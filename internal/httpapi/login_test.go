@@ -55,7 +55,8 @@ func (f *fixture) atProvider() (cookie, back string) {
 	return cookie, to.RequestURI()
 }
 
-// TestP10_SignInAtAProvider signs in, decides, and comes back with what was used, from elsewhere, and in no group.
+// TestP10_SignInAtAProvider signs in, decides, and then returns with a used code, from another browser, and without a
+// group.
 func TestP10_SignInAtAProvider(t *testing.T) {
 	t.Parallel()
 	f, idp := withProvider(t, map[string]any{"sub": "17", "name": "Ann", "groups": []string{"crm"}})

@@ -120,7 +120,7 @@ func TestMatch_RefusesBadRequests(t *testing.T) {
 	}
 }
 
-// A match waits until what is read contains a watermark.
+// A match waits until the data that it reads contains a watermark.
 func TestMatch_WaitsForAWatermark(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)

@@ -8,7 +8,7 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// MetricList is a page of metrics. Cursor is that of the next page, "" at the end.
+// MetricList is a page of metrics. Cursor is the cursor of the next page, "" at the end.
 type MetricList struct {
 	Metrics []Metric `json:"metrics"`
 	Cursor  string   `json:"cursor,omitempty" doc:"Cursor of the next page; missing on the last page only"`

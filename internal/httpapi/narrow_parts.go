@@ -13,7 +13,8 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// The parts of answers and pages, without what a viewer may not see. Each is a copy: the original may be shared with others.
+// The parts of answers and pages, without data that a viewer may not see. Each is a copy: the original may be shared
+// with others.
 
 func (r *viewer) record(rec Record) Record {
 	attributes := Attributes{}
@@ -124,7 +125,7 @@ func (r *viewer) profile(p *decisions.Profile) *decisions.Profile {
 	return &left
 }
 
-// decisions are those about the kinds of the viewer. The kind of a deleted record is not known.
+// decisions returns the decisions about the kinds of the viewer. The kind of a deleted record is unknown.
 func (r *viewer) decisions(list []decisions.Decided) []decisions.Decided {
 	return only(list, func(d decisions.Decided) bool { return r.Kinds == nil || r.Sees(d.Kind) }, r.decision)
 }

@@ -79,7 +79,7 @@ func unseen(c *call, err error) error {
 	return err
 }
 
-// mayDecide returns what forbids the principal a decision.
+// mayDecide returns why the principal may not make a decision.
 func (s *Server) mayDecide(c *call, in *decisions.Input) error {
 	if who := &access.From(c).Restriction; in.Verdict == entity.VerdictValue && who.Hides(in.Attribute) {
 		return fault(CodeForbidden, "/attribute", "the token may not see %.64q, so it cannot choose its value", in.Attribute)
@@ -87,7 +87,7 @@ func (s *Server) mayDecide(c *call, in *decisions.Input) error {
 	return s.seen(c, slices.DeleteFunc([]string{in.A, in.B}, func(address string) bool { return address == "" })...)
 }
 
-// maySuppose returns what forbids the principal a scenario.
+// maySuppose returns why the principal may not view a scenario.
 func (s *Server) maySuppose(c *call, q *explain.Scenario) error {
 	for i := range q.Decide {
 		if err := s.mayDecide(c, &q.Decide[i]); err != nil {

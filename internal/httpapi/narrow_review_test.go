@@ -164,7 +164,8 @@ func TestP10_PagesOfThoseWhoDoNotSeeAll(t *testing.T) {
 	f.says(f.do(http.MethodGet, "/review", "", cookie...).page(http.StatusOK), "nothing to review")
 }
 
-// TestP10_LimitsOfOthers gives limits to those who have no token: the subject of a JWT, and a person of two groups, of which one has limits.
+// TestP10_LimitsOfOthers gives limits to principals without a token: the subject of a JWT, and a person of two groups,
+// one of which has limits.
 func TestP10_LimitsOfOthers(t *testing.T) {
 	t.Parallel()
 	idp := logintest.New(t, map[string]any{"sub": "17", "name": "Ann", "groups": []string{"crm", "contractors"}})

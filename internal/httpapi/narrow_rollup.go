@@ -12,8 +12,8 @@ import (
 	"github.com/locus-db/locus/rollups"
 )
 
-// seenRollup returns what forbids the principal to read a rollup. One over another kind does not exist, and one over a hidden attribute
-// would show its values as groups and measures.
+// seenRollup returns why the principal may not read a rollup. A rollup over another kind does not exist for it, and one
+// over a hidden attribute would show its values as groups and measures.
 func (s *Server) seenRollup(c *call, name string) error {
 	who := &access.From(c).Restriction
 	if !who.Narrow() {

@@ -47,7 +47,7 @@ func (r *viewer) sink(a Sink) Sink {
 	return a
 }
 
-// unexplained is sink for what pages show.
+// unexplained does the same as sink for values that pages show.
 func unexplained(a console.Stream) console.Stream {
 	a.Reason = ""
 	return a

@@ -33,13 +33,13 @@ import (
 	"github.com/locus-db/locus/tokens"
 )
 
-// canary is a part of every value of a hidden attribute, and ghost of those of records of a kind that is not seen.
+// canary is a part of every value of a hidden attribute, and ghost of the values in records of a kind that is not seen.
 const (
 	canary = "canaryvalue"
 	ghost  = "ghostvalue"
 )
 
-// hiding is what the principals of these tests may not see.
+// hiding is the restriction of the principals of these tests.
 var hiding = tokens.Restriction{Kinds: []string{"place"}, Hide: []string{"websites", "city"}}
 
 // secretive is an installation with hidden values wherever a value can be: records, entities, a possible match, decisions, the groups of a
@@ -90,7 +90,8 @@ func setupSecretive(t *testing.T) *secretive {
 	f.define("cities", "kind: place\ngroup: city\nmeasures:\n  places: count\n")
 	f.define("people", "kind: person\ngroup: name\nmeasures:\n  people: count\n")
 	f.define("names", "kind: place\ngroup: name\nmeasures:\n  places: count\n")
-	put("shop", "2", "place", `"name":"Joes Pizza","phones":"212-555-0199",`+secret) // the changes have what the rollups count by
+	// the changes have the attributes that the rollups count by
+	put("shop", "2", "place", `"name":"Joes Pizza","phones":"212-555-0199",`+secret)
 	put("crm", "2", "person", `"name":"Ann `+ghost+`","phones":"212-555-0177"`)
 	for deadline := time.Now().Add(patience); !strings.Contains(f.get("/v1/sinks/hook/dead").Body.String(), canary); {
 		if time.Now().After(deadline) {
@@ -245,7 +246,8 @@ func TestP10_Hidden(t *testing.T) {
 			}
 			for name, headers := range as {
 				text := f.read(method, target, bodies[pattern], headers...)
-				for _, value := range []string{target, strings.ToLower(url.PathEscape(target)), url.QueryEscape(canary + " springs")} { // what was asked may be repeated
+				// the answer may repeat values of the request
+				for _, value := range []string{target, strings.ToLower(url.PathEscape(target)), url.QueryEscape(canary + " springs")} {
 					text = strings.ReplaceAll(text, value, "")
 				}
 				switch {

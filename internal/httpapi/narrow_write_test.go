@@ -80,7 +80,7 @@ func TestP10_WritesOfOneKind(t *testing.T) {
 	if got := f.stored(root, "crm/ann"); got.Version != 1 || got.Kind != "person" {
 		t.Errorf("the record of another kind: %+v", got)
 	}
-	// It counts hits, and reads nothing.
+	// The token counts hits, and reads nothing.
 	if r := decode[httpapi.HitResponse](f.do(http.MethodPost, "/v1/hits", `{"hits":[{"metric":"imports"}]}`, crm...)); r.Results[0].Error != nil {
 		t.Errorf("%+v", r)
 	}

@@ -88,7 +88,7 @@ func correct(registry huma.Registry) {
 
 var pathParam = regexp.MustCompile(`\{(\w+)[.]*\}`)
 
-// limitOf returns what a route does for a token that may write some sources only.
+// limitOf describes how a route treats a token that may write some sources only.
 func limitOf(rt *route) string {
 	switch {
 	case rt.needs.LimitsSources():
@@ -99,7 +99,7 @@ func limitOf(rt *route) string {
 	return "refused"
 }
 
-// restrictedOf returns what a route does for a token that sees some kinds or attributes only.
+// restrictedOf describes how a route treats a token that sees some kinds or attributes only.
 func restrictedOf(rt *route) string {
 	switch {
 	case rt.needs.AdmitsNarrowed(&access.Restriction{Kinds: []string{}}):
@@ -191,7 +191,7 @@ func successes(op *huma.Operation, registry huma.Registry, rt *route) {
 	}
 }
 
-// byStatus groups codes by status, including those that any route may return.
+// byStatus groups codes by status, including the codes that any route may return.
 func byStatus(failures []Code) map[int][]string {
 	always := []Code{CodeUnauthenticated, CodeForbidden, CodeMisdirected, CodeRateLimited, CodeTargetLength, CodeHeaderLength, CodeInternal, CodeDraining}
 	grouped := map[int][]string{}

@@ -118,8 +118,8 @@ func TestOpenAPI_IsTheRouter(t *testing.T) {
 	}
 }
 
-// TestOpenAPI_IsTidy checks what generated clients rely on: names that are methods in any language, typed parameters,
-// codes and security of each operation, and one schema for each shape.
+// TestOpenAPI_IsTidy checks the properties that generated clients rely on: names that are methods in any language,
+// typed parameters, codes and security of each operation, and one schema for each shape.
 func TestOpenAPI_IsTidy(t *testing.T) {
 	t.Parallel()
 	_, raw := openAPI(setup(t, nil))

@@ -248,7 +248,7 @@ func TestP10_AuthorsAreProved(t *testing.T) {
 		}
 	}
 	f.do("POST", "/v1/entities/"+id+"/unmerge", `{"records":["guide:1"],"author":"bob"}`, ann...).refused(422, httpapi.CodeInvalid)
-	// A form: what was typed, or is in the cookie, does not matter.
+	// A form: typed text and cookies do not matter.
 	a := f.do("POST", "/decisions", "verdict=same&a=a:1&b=a:2&author=bob", "Content-Type", "", "Content-Type", "application/x-www-form-urlencoded",
 		"Sec-Fetch-Site", "same-origin", "Cookie", "locus-author=bob; "+f.signIn(ann[1][len("Bearer "):]))
 	if a.Code != http.StatusSeeOther {

@@ -15,7 +15,7 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// CheckPlace returns what is wrong with a place of Options.Places.
+// CheckPlace returns the fault of a place in Options.Places.
 func CheckPlace(at string) error {
 	u, secret, err := cell.ParseURL(at)
 	switch {
@@ -40,7 +40,7 @@ func (s *Server) mayPlace(ctx context.Context, to, pointer string) error {
 	}
 	u, _, err := cell.ParseURL(to)
 	if err != nil || u.Scheme != "sqlite" && !serverScheme(u.Scheme) {
-		return nil // it is no URL of a cell: its check says why
+		return nil // not a URL of a cell: the check of URLs reports why
 	}
 	m := s.svc.Cells().Map()
 	if u.Scheme == "sqlite" && u.Opaque != "" { // a path below the data directory
@@ -78,7 +78,8 @@ func sameServer(a, b *url.URL) bool {
 	return serverScheme(a.Scheme) && a.Host == b.Host && a.User.String() == b.User.String()
 }
 
-// below reports whether a path is in a directory, as it is written and after every link: others may be allowed to write there.
+// below reports whether a path is in a directory, both literally and after resolving every link, because others may be
+// allowed to write there.
 func below(file, dir string) bool {
 	inside := func(file, dir string) bool {
 		return strings.HasPrefix(path.Clean(file), strings.TrimSuffix(path.Clean(dir), "/")+"/")

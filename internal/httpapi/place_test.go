@@ -92,7 +92,7 @@ func TestP10_PlacesHaveNoLinksOut(t *testing.T) {
 	for name, want := range map[string]bool{
 		"way/x.db": true, "way/inner/x.db": true, "way/new/dir/x.db": true, "way/in/x.db": true,
 		"way/out/x.db": false, "way/out/new/x.db": false, "way/file.db": false, "way/up/x.db": false, "way/up/elsewhere/x.db": false, "way/loop/x.db": false,
-		"place/x.db": false, // it is the same directory, under a name that is not allowed
+		"place/x.db": false, // the same directory, under a name that is not allowed
 	} {
 		body, _ := json.Marshal(httpapi.MoveRequest{URL: "sqlite:" + filepath.ToSlash(at(name))})
 		a := f.do("POST", "/v1/cells/g9-9/move", string(body))

@@ -44,7 +44,7 @@ func TestP10_BucketsRefill(t *testing.T) {
 			t.Fatal(wait)
 		}
 	}
-	for range 100 { // what is refused takes nothing
+	for range 100 { // refused requests take nothing
 		if wait := b.take("x", 1, 10, 1, now); wait != time.Second {
 			t.Fatal(wait)
 		}

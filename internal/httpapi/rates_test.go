@@ -16,7 +16,7 @@ import (
 	"github.com/locus-db/locus/tokens"
 )
 
-// waits checks that a refusal is one of a rate, and returns its Retry-After.
+// waits checks that a rate caused a refusal, and returns its Retry-After.
 func (a answer) waits() int {
 	a.Helper()
 	a.refused(http.StatusTooManyRequests, httpapi.CodeRateLimited)
@@ -27,7 +27,7 @@ func (a answer) waits() int {
 	return seconds
 }
 
-// TestP10_FailuresAreLimited guesses tokens from one address, then from many, beside a client whose token is valid.
+// TestP10_FailuresAreLimited guesses tokens from one address, then from many, while a client with a valid token works.
 func TestP10_FailuresAreLimited(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)

@@ -62,7 +62,7 @@ func (s *Server) recorded(c *call, handle func() error) error {
 	if err != nil {
 		return err
 	}
-	outcome := "aborted" // of a handler that does not return
+	outcome := "aborted" // for a handler that does not return
 	defer func() { action.End(outcome, append(targets, c.about...)...) }()
 	err = handle()
 	if outcome = "ok"; err != nil {

@@ -29,7 +29,7 @@ type Record struct {
 	Hidden     []string    `json:"hidden,omitempty" doc:"Attributes that have a value, which this token may not see"`
 }
 
-// RecordList is a page of records. Cursor is that of the next page, "" at the end.
+// RecordList is a page of records. Cursor is the cursor of the next page, "" at the end.
 type RecordList struct {
 	Records []Record `json:"records"`
 	Damaged []Damage `json:"damaged,omitempty" doc:"Damaged rows, whose records are missing from the list; see locus check"`

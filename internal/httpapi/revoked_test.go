@@ -46,7 +46,7 @@ func TestP10_RevokedStreams(t *testing.T) {
 		numbers.Body.Close()
 	})
 	defer late.Stop()
-	for err = nil; err == nil; { // what was on its way, then the end
+	for err = nil; err == nil; { // events in flight, then the end
 		_, err = f.next()
 	}
 	_, _ = io.Copy(io.Discard, numbers.Body)

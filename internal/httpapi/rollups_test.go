@@ -82,7 +82,7 @@ func TestRollups_AreDefinedOnce(t *testing.T) {
 	if again.Generation != made.Building || again.Building != 0 {
 		t.Errorf("once more: %+v", again)
 	}
-	// Another definition is built beside it.
+	// A different definition is built beside it.
 	other := with[httpapi.Rollup](f.do(http.MethodPut, "/v1/rollups/by-city", strings.Replace(same, `"city"]`, `"city", "country"]`, 1), "Content-Type", "application/json"), http.StatusCreated)
 	if other.Generation != again.Generation || other.Building <= again.Generation {
 		t.Errorf("another definition: %+v", other)

@@ -10,7 +10,7 @@ import (
 	"github.com/locus-db/locus/tokens"
 )
 
-// accessRoutes are those of tokens, sessions and the audit log.
+// accessRoutes returns the routes of tokens, sessions and the audit log.
 func (s *Server) accessRoutes() []route {
 	return []route{
 		{

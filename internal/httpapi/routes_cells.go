@@ -10,7 +10,7 @@ import (
 	"github.com/locus-db/locus/internal/access"
 )
 
-// cellRoutes are those of cells, and of ids.
+// cellRoutes returns the routes of cells and ids.
 func (s *Server) cellRoutes() []route {
 	return []route{
 		{
@@ -93,7 +93,7 @@ func (s *Server) cellRoutes() []route {
 	}
 }
 
-// copyRoutes are those of exports, backups and dumps.
+// copyRoutes returns the routes of exports, backups and dumps.
 func (s *Server) copyRoutes() []route {
 	return []route{
 		{
@@ -128,7 +128,7 @@ func (s *Server) copyRoutes() []route {
 	}
 }
 
-// healthRoutes are those of probes, metrics and the document of the API.
+// healthRoutes returns the routes of probes, metrics and the API document.
 func (s *Server) healthRoutes() []route {
 	return []route{
 		{

@@ -13,7 +13,7 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// kindRoutes are those of kinds.
+// kindRoutes returns the routes of kinds.
 func (s *Server) kindRoutes() []route {
 	return []route{
 		{
@@ -65,7 +65,7 @@ func (s *Server) kindRoutes() []route {
 	}
 }
 
-// rollupRoutes are those of rollups.
+// rollupRoutes returns the routes of rollups.
 func (s *Server) rollupRoutes() []route {
 	return []route{
 		{
@@ -116,7 +116,7 @@ func (s *Server) rollupRoutes() []route {
 	}
 }
 
-// counterRoutes are those of counters.
+// counterRoutes returns the routes of counters.
 func (s *Server) counterRoutes() []route {
 	return []route{
 		{

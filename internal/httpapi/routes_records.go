@@ -11,7 +11,7 @@ import (
 	"github.com/locus-db/locus/internal/access"
 )
 
-// recordRoutes are those of records.
+// recordRoutes returns the routes of records.
 func (s *Server) recordRoutes() []route {
 	return []route{
 		{
@@ -119,7 +119,7 @@ func (s *Server) entityRoutes() []route {
 	}
 }
 
-// decisionRoutes are those of the review queue, of decisions and of quality.
+// decisionRoutes returns the routes of the review queue, of decisions and of quality.
 func (s *Server) decisionRoutes() []route {
 	return []route{
 		{

@@ -8,7 +8,7 @@ import (
 	"github.com/locus-db/locus/internal/access"
 )
 
-// streamRoutes are those of streams: sources, sinks and changes.
+// streamRoutes returns the routes of streams: sources, sinks and changes.
 func (s *Server) streamRoutes() []route {
 	return []route{
 		{

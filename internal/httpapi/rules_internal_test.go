@@ -8,7 +8,7 @@ import (
 	"github.com/locus-db/locus/internal/access"
 )
 
-// Forget forgets which credentials failed and what principals did.
+// Forget drops the records of failed credentials and of the principals' use.
 func (s *Server) Forget() {
 	s.spent, s.failures = newBuckets[spending](0), newBuckets[string](failuresInAll)
 }

@@ -60,7 +60,7 @@ func (c Column) MarshalJSON() ([]byte, error) {
 	return append(b, ']'), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads the output of MarshalJSON.
 func (c *Column) UnmarshalJSON(data []byte) error {
 	var values []*int64
 	if err := json.Unmarshal(data, &values); err != nil {

@@ -228,7 +228,7 @@ func New(svc *locus.DB, options *Options) *Server {
 	if s.opts.Profiles {
 		s.registerProfiles()
 	}
-	_, _ = svc.Tokens().Closed(context.Background()) // an error is that of the first request
+	_, _ = svc.Tokens().Closed(context.Background()) // the first request reports an error
 	s.document = sync.OnceValues(func() ([]byte, error) { return openAPI(table, s.opts.Version) })
 	return s
 }

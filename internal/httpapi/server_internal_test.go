@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestOptions_Linger leaves half of the time for a shutdown to what is in flight.
+// TestOptions_Linger leaves half of the time for a shutdown to requests in flight.
 func TestOptions_Linger(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ linger, shutdown, want time.Duration }{

@@ -26,7 +26,7 @@ func (s *Server) overTLS(r *http.Request) bool {
 	return r.TLS != nil || len(s.opts.Proxies) > 0 || strings.HasPrefix(s.opts.PublicURL, "https://") && s.opts.PublicURL == "https://"+r.Host
 }
 
-// privately reports whether others on the way could not read what a browser sends.
+// privately reports whether the network between browser and server cannot read the browser's requests.
 func (s *Server) privately(r *http.Request) bool { return s.overTLS(r) || toLoopback(r) }
 
 // cookie returns the cookie of a session; with an empty secret it ends the one in the browser.
@@ -45,8 +45,9 @@ func (s *Server) cookieName(r *http.Request) string {
 	return cookieLoopback
 }
 
-// sessionOf returns the secret of the session in a request, "" if there is none. A browser adds cookies to requests that
-// pages of other sites cause, so the API takes none. Of two cookies with the name one was set by another host.
+// sessionOf returns the secret of the session in a request, "" if there is none. A browser adds cookies to requests
+// that pages of other sites cause, so the API accepts no cookies. If there are two cookies with the name, one was set
+// by another host.
 func (s *Server) sessionOf(r *http.Request) string {
 	if ofAPI(r.URL.Path) {
 		return ""
@@ -65,7 +66,7 @@ func (s *Server) signIn(w http.ResponseWriter, r *http.Request, secret string, b
 	http.Redirect(w, r, local(to), http.StatusSeeOther)
 }
 
-// passage is where every login, logout and end of a session passes, after it has happened. The id is that of the session or token.
+// passage is called after every login, logout and end of a session. The id is the id of the session or token.
 func (s *Server) passage(r *http.Request, what, principal, id string) {
 	s.svc.Audit().Note(audit.Entry{Class: audit.Access, Principal: principal, Credential: id, Address: s.recordedAddress(r), Action: what}).End("ok")
 	s.opts.Logger.LogAttrs(r.Context(), slog.LevelInfo, "access", slog.String("what", what), slog.String("principal", principal),

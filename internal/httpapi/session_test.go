@@ -21,7 +21,7 @@ import (
 	"github.com/locus-db/locus/tokens"
 )
 
-// signIn exchanges a token for a session and returns the header Cookie of it.
+// signIn exchanges a token for a session and returns the Cookie header for it.
 func (f *fixture) signIn(token string, headers ...string) string {
 	f.Helper()
 	a := f.submit("/login", append(headers, ofPage...), "token", token)
@@ -286,7 +286,7 @@ func TestP10_FormsOfOtherSites(t *testing.T) {
 	f.do("GET", "/entities", "", cookie...).mustBe(200)
 }
 
-// FuzzCookie sends headers of any form: only the session itself is one.
+// FuzzCookie sends headers of any form: only the session's own secret is accepted.
 func FuzzCookie(f *testing.F) {
 	for _, seed := range []string{"locus=%s", "locus=%s; locus=x", `locus="%s"`, "locus = %s", "a=b;locus=%s;c", "LOCUS=%s", "locus=%s\x00", ";;;=%s", "locus=%s,locus=%s"} {
 		f.Add(seed)

@@ -13,7 +13,7 @@ import (
 	"github.com/locus-db/locus/tokens"
 )
 
-// roots is a Tracer that keeps what begins.
+// roots is a Tracer that keeps the root spans.
 type roots struct{ begun []span.Root }
 
 func (r *roots) Root(ctx context.Context, root span.Root) (context.Context, span.Span) {

@@ -148,7 +148,7 @@ func TestProgram(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
 		want       judge.Verdict
-		goesOn     bool // it can be asked again
+		goesOn     bool // whether the judge can be asked again
 	}{
 		{"answers", `while read -r line; do case "$line" in *'"id":7'*Oak*) echo '{"id":7,"answer":"different","reason":"r"}';; esac; done`, judge.Different, true},
 		{"nonsense", `while read -r line; do echo maybe; done`, "", true},

@@ -29,7 +29,7 @@ const (
 
 // Answer is the answer of a person about a pair.
 type Answer struct {
-	Lines []match.Line // of the explanation of the pair, by the weights of today
+	Lines []match.Line // from the explanation of the pair, with today's weights
 	Same  bool
 }
 
@@ -37,7 +37,7 @@ type Answer struct {
 type Fitted struct {
 	// Schema is the kind with the fitted weights.
 	Schema *match.Schema `json:"-"`
-	// Levels are the weights that moved, with those of today, by field.
+	// Levels are the weights that moved, with today's weights, by field.
 	Levels []Moved `json:"levels"`
 	// Answers is the number of answers, Same the number of answers "same".
 	Answers int `json:"answers"`
@@ -87,7 +87,7 @@ type said struct {
 
 // pupil fits weights to answers.
 type pupil struct {
-	levels []Moved        // all of the kind, but those that have fixed weights
+	levels []Moved        // all levels of the kind except those with fixed weights
 	of     map[string]int // by field and text
 }
 
@@ -151,7 +151,7 @@ func (p *pupil) read(a Answer, threshold match.Weight) said {
 	return s
 }
 
-// of returns the weight of a pair from the threshold.
+// of returns the distance of a pair's weight from the threshold.
 func (s *said) of(moved []float64) float64 {
 	sum := s.today
 	for _, l := range s.levels {

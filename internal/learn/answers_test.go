@@ -99,7 +99,7 @@ func TestAnswers_Refused(t *testing.T) {
 	}
 }
 
-// A slip of a person about what is certain moves nothing.
+// A wrong answer about a certain pair moves nothing.
 func TestAnswers_SlipsTeachNothing(t *testing.T) {
 	t.Parallel()
 	all := answers(40)
@@ -156,7 +156,7 @@ func TestTeaching(t *testing.T) {
 	if diff := cmp.Diff([]int{0, 2, 6, 1, 5}, places(learn.Teaching(questions, match.Threshold, nil))); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	// What people answered about before comes later.
+	// Patterns that people have answered questions about come later.
 	known := map[string]int{learn.Pattern(questions[0].Lines): 2}
 	if diff := cmp.Diff([]int{2, 6, 5, 0, 1}, places(learn.Teaching(questions, match.Threshold, known))); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -168,7 +168,7 @@ func TestTeaching(t *testing.T) {
 			t.Errorf("%+v", left)
 		}
 	}
-	// Of equal doubt, what settles more comes first, and waits for fewer turns.
+	// Of two questions with equal doubt, the one that settles more comes first, and waits for fewer turns.
 	many := []learn.Question{pair("a", 500, 1), pair("b", 500, 12), pair("a", 480, 1), pair("b", 500, 30), pair("c", 600, 1)}
 	taught := learn.Teaching(many, match.Threshold, nil)
 	if diff := cmp.Diff([]int{3, 1, 0, 4, 2}, places(taught)); diff != "" {
@@ -179,8 +179,8 @@ func TestTeaching(t *testing.T) {
 	}
 }
 
-// The bits of a question are between 0 and 9, fall with the distance from the threshold on both sides, and rise with what
-// is settled.
+// The bits of a question are between 0 and 9, fall with the distance from the threshold on both sides, and rise with
+// the number of settled pairs.
 func TestBits(t *testing.T) {
 	t.Parallel()
 	for settles := 1; settles < 1<<20; settles *= 2 {

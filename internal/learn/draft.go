@@ -95,14 +95,14 @@ func hundredths(bits float64) match.Weight {
 	return match.Weight(math.Round(100 * min(max(bits, -most), most)))
 }
 
-// keeps reports whether the weight of a level is not learned: it decides, or statistics that see more than pairs have found
-// what the level means.
+// keeps reports whether the weight of a level is not learned: it decides, or statistics over more than pairs have
+// determined what the level means.
 func keeps(l match.FieldLevel) bool { return l.Counted || decides(l.Weight) }
 
 // decides reports whether a level overrules all other evidence, as different ids of one source do. It keeps its weight.
 func decides(w match.Weight) bool { return w <= match.CannotLink }
 
-// judge fills in what the learned weights are compared with today's by.
+// judge fills in the figures by which the learned weights are compared with today's.
 func (l *model) judge(d *Draft, matches table, first, second weights) {
 	threshold := float64(l.matcher.Threshold()) / 100
 	both, either := 0, 0

@@ -15,7 +15,7 @@ const (
 	perRecord, mostRandom = 100, 200_000
 	// rounds of expectation maximisation. The weights of the sets in docs/quality.md settle within ten.
 	rounds = 15
-	// spread is the standard deviation, in bits, of a learned weight around that of today, before any pair is seen.
+	// spread is the standard deviation, in bits, of a learned weight around today's weight, before any pair is seen.
 	spread = 2
 	// anchor is the share of today's weights in the judgement of a pair while the new weights are fitted.
 	anchor = 0.8
@@ -27,7 +27,7 @@ const (
 type Draft struct {
 	// Schema is the kind with the learned prior and weights.
 	Schema *match.Schema `json:"-"`
-	// Levels are the learned weights with those of today, by field.
+	// Levels are the learned weights and today's weights, by field.
 	Levels []Level `json:"levels"`
 	// Pairs is the number of candidates, Matches how many of them match by the learned weights, Known by today's
 	// weights.

@@ -52,7 +52,7 @@ func people(n int) []match.Attributes {
 	return all
 }
 
-// timid is a kind of persons whose prior is that of many more records.
+// timid is a kind of persons whose prior is suited to many more records.
 func timid() *match.Schema {
 	kind := *match.Person()
 	kind.Prior = -1000
@@ -135,7 +135,7 @@ func TestWeights_UnseenLevelsFollow(t *testing.T) {
 	}
 }
 
-// What is estimated of both tables without labels is near what is true.
+// The estimates for both tables without labels are close to the true values.
 func TestWeights_EstimateIsNearTheTruth(t *testing.T) {
 	t.Parallel()
 	all := people(600)
@@ -197,7 +197,7 @@ func shops(n int) (all []match.Attributes, sources []string) {
 	return all, sources
 }
 
-// Of two shops that list nothing twice each product has one partner at most, however many it agrees with.
+// If two shops list nothing twice, each product has at most one partner, however many it agrees with.
 func TestWeights_OnePartner(t *testing.T) {
 	t.Parallel()
 	kind := *match.Product()

@@ -9,7 +9,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// A draft that joins things of several records each is refused: what differs between them is in all of their records.
+// A draft that joins things of several records each is refused: the difference between them is in all of their records.
 func TestRefused_DifferentThingsAreUnited(t *testing.T) {
 	t.Parallel()
 	d := &Draft{Matches: 1000, Known: 900, Seen: 20, Gain: .1, Error: .01, Stable: 1, United: .4, Chance: .4}

@@ -61,7 +61,7 @@ func (c *Certificate) TrustClients(file string) error {
 	return c.read()
 }
 
-// read reads the files. On an error what is in use stays.
+// read reads the files. After an error the files in use stay.
 func (c *Certificate) read() error {
 	pair, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)
 	if err != nil {

@@ -31,7 +31,7 @@ func ParseProxies(list []string) (p Proxies, err error) {
 	return p, nil
 }
 
-// Has reports whether an address is one of a proxy.
+// Has reports whether an address belongs to a proxy.
 func (p Proxies) Has(addr netip.Addr) bool {
 	addr = addr.Unmap().WithZone("")
 	for _, network := range p {

@@ -62,7 +62,7 @@ func TestOpenOwn(t *testing.T) {
 	if got, err := serial(same, "locus.example", now); got != first || again != fingerprint || err != nil {
 		t.Errorf("a restart made another certificate: %v", err)
 	}
-	// It is made again 30 days before its end, while the server runs.
+	// The certificate is renewed 30 days before its end, while the server runs.
 	c.now = func() time.Time { return now }
 	now = time.Now().Add(59 * 24 * time.Hour)
 	c.looked = time.Time{}

@@ -29,7 +29,7 @@ func Socket(dir string) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("socket: %w", err)
 	}
-	l.SetUnlinkOnClose(false) // it moves
+	l.SetUnlinkOnClose(false) // the socket moves
 	if err := errors.Join(os.Chmod(made, 0o600), os.Rename(made, path)); err != nil {
 		return nil, errors.Join(fmt.Errorf("socket: %w", err), l.Close())
 	}

@@ -25,7 +25,7 @@ func TestP10_SocketIsTheOwners(t *testing.T) {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	path := filepath.Join(dir, listen.SocketName)
-	left, err := net.Listen("unix", path) // of a process that was killed
+	left, err := net.Listen("unix", path) // left by a process that was killed
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,8 +53,8 @@ type issuer struct {
 	check  *oidc.IDTokenVerifier // once the issuer was reached
 }
 
-// NewBearers returns the check for JWTs whose audience is the public URL of this server. now is the clock, nil for that of
-// the machine.
+// NewBearers returns the check for JWTs whose audience is the public URL of this server. now is the clock, nil for the
+// machine's.
 func NewBearers(publicURL string, now func() time.Time, issuers ...Issuer) *Bearers {
 	if now == nil {
 		now = time.Now

@@ -48,7 +48,7 @@ var (
 	ErrNoRole = errors.New("you are signed in there, but none of your groups has a role here: ask an administrator")
 )
 
-// Config is an identity provider and what its groups may do.
+// Config is an identity provider and the roles of its groups.
 type Config struct {
 	Issuer, ClientID string
 	ClientSecret     secret.Text
@@ -104,7 +104,7 @@ func onlyReads(_ *http.Request, via []*http.Request) error {
 	}
 }
 
-// SetRoles replaces the roles of the groups, for those who sign in from now on.
+// SetRoles replaces the roles of the groups, for people who sign in from now on.
 func (p *Provider) SetRoles(roles map[string][]string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -23,7 +23,8 @@ type attempt struct {
 	Until    time.Time `json:"until"`
 }
 
-// purpose is authenticated with each cookie, so that nothing else sealed with the secret is one.
+// purpose is authenticated with each cookie, so that nothing else that is sealed with the secret is accepted as a
+// cookie.
 const purpose = "locus login 1"
 
 func sealer(secret []byte) (cipher.AEAD, error) {

@@ -26,7 +26,7 @@ func Stride(sample int) int { return Times(sample, 1) }
 func Times(gate, long int) int { return Sample(gate, gate, gate, long) }
 
 // Sample is Times with a separate number for -short. The race detector slows simulations down and finds nothing in
-// those that run one goroutine at a time, so raced is their number in the gate with the detector.
+// simulations that run one goroutine at a time, so raced is their number in the short run with the detector.
 func Sample(short, raced, gate, long int) int {
 	switch {
 	case testing.Short():

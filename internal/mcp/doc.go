@@ -8,6 +8,6 @@
 // puts a record of the source agent.NAME, and decide makes a decision by agent:NAME, unless that would overrule another
 // author. Both can be reverted: the source names the records, the author the decisions.
 //
-// A result is one JSON object of at most MaxResult bytes; what does not fit follows with a cursor. Texts of records
-// occur only as values of JSON fields, never as names of fields or in sentences of this package.
+// A result is one JSON object of at most MaxResult bytes; the rest follows with a cursor. Texts of records occur only
+// as values of JSON fields, never as names of fields or in sentences of this package.
 package mcp

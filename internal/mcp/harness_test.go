@@ -98,7 +98,7 @@ func connect(t *testing.T, call mcp.Call, o *mcp.Options) *session {
 	return &session{t, client, call}
 }
 
-// answer is what the tests read of results.
+// answer is the part of results that the tests read.
 type answer struct {
 	raw      []byte
 	Error    *struct{ Code, Detail string }
@@ -144,7 +144,7 @@ type answer struct {
 // object is JSON.
 type object = map[string]any
 
-// use calls a tool, and checks what holds for every result.
+// use calls a tool, and checks the properties of every result.
 func (s *session) use(tool string, arguments object) *answer {
 	s.Helper()
 	got, err := s.CallTool(s.Context(), &sdk.CallToolParams{Name: tool, Arguments: arguments})

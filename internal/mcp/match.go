@@ -107,7 +107,7 @@ func (s *Server) match(ctx context.Context, in probing) (*page, error) {
 	return p, nil
 }
 
-// advise returns what to do with a probe. What a put would do decides; without it, the candidates do.
+// advise returns the advice for a probe. The prediction of a put decides; without it, the candidates do.
 func advise(r *httpapi.MatchResult) advised {
 	if r.Error != nil {
 		f := faultOf(r.Error)
@@ -157,10 +157,10 @@ func candidateOf(e *httpapi.MatchEntity) candidate {
 	return c
 }
 
-// source is the source of what the agent remembers.
+// source is the source of the records that the agent puts.
 func (s *Server) source() string { return "agent." + s.agent }
 
-// author is the author of what the agent decides.
+// author is the author of the agent's decisions.
 func (s *Server) author() string { return "agent:" + s.agent }
 
 // address returns the address of a record of the agent.

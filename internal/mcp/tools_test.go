@@ -14,7 +14,7 @@ import (
 	"github.com/locus-db/locus/internal/mcp"
 )
 
-// Only what is allowed is listed or can be called, and the list is small, since every prompt contains it.
+// Only allowed tools are listed or can be called, and the list is small, because every prompt contains it.
 func TestTools_ListsWhatIsAllowed(t *testing.T) {
 	t.Parallel()
 	call := caller(t)
@@ -171,7 +171,7 @@ func TestTools_Remember(t *testing.T) {
 	}
 }
 
-// What other authors decided stays, whichever pair a decision names.
+// Decisions of other authors stay, whichever pair a decision names.
 func TestTools_DecideNeverOverrules(t *testing.T) {
 	t.Parallel()
 	call := caller(t)

@@ -59,7 +59,7 @@ func TestURI_DoesBulks(t *testing.T) {
 			}
 			count(t, c, d("n", int64(1)), len(made))
 			if ordered {
-				return // the driver does not report what was executed before an error
+				return // the driver does not report which operations were executed before an error
 			}
 			if diff := cmp.Diff(made, r.UpsertedIDs); diff != "" {
 				t.Errorf("upserted (-want +got):\n%s", diff)

@@ -37,7 +37,7 @@ func (c command) greets() bool {
 	return slices.Contains([]string{"hello", "isMaster", "ismaster"}, c.name)
 }
 
-// honest removes from a message what would blind the proxy: compression and streamed replies.
+// honest removes features from a message that would blind the proxy: compression and streamed replies.
 func (c *command) honest() error {
 	c.flags &^= exhaustAllowed
 	if !c.greets() {

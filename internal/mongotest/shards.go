@@ -141,7 +141,7 @@ func anyID(filter bson.RawValue, is func(string) bool) bool {
 	})
 }
 
-// greet turns a handshake reply into that of a mongos, if the proxy acts as one.
+// greet turns a handshake reply into a mongos's, if the proxy acts as one.
 func (s *shards) greet(c command, reply message) (message, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -18,7 +18,7 @@ import (
 	"github.com/locus-db/locus/internal/mongotest"
 )
 
-// values are edge cases of what Locus stores.
+// values are edge cases of the values that Locus stores.
 var values = map[string]any{
 	"empty string":   "",
 	"dots":           "a.b..c",
@@ -131,7 +131,7 @@ func TestURI_SortsKeys(t *testing.T) {
 	}
 }
 
-// keys returns those of the documents that a query finds, read in several batches.
+// keys returns the keys of the documents that a query finds, read in several batches.
 func keys(t *testing.T, c *mongo.Collection, filter, sort bson.D) []any {
 	t.Helper()
 	cursor, err := c.Find(t.Context(), filter, options.Find().SetSort(sort).SetBatchSize(2))

@@ -42,7 +42,7 @@ type message struct {
 	body   bson.Raw
 	// lists are the document sequences after the body; they represent arrays in it.
 	lists []list
-	// prefix is what precedes the document in an opQuery or opReply.
+	// prefix precedes the document in an opQuery or opReply.
 	prefix []byte
 }
 

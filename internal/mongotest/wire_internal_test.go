@@ -152,6 +152,6 @@ func FuzzReadMessage(f *testing.F) {
 		if err == nil {
 			_, _, err = c.operations()
 		}
-		_ = err // it only has to return
+		_ = err // only has to return
 	})
 }

@@ -148,7 +148,7 @@ func (b *baseline) try(t *testing.T, m mutation) string {
 	}
 	for _, part := range []struct {
 		flag string
-		most time.Duration // of what all tests take
+		most time.Duration // relative to the time of all tests
 	}{{"-test.run=", 1}, {"-test.skip=", mutantSlack}} {
 		out, state, err := b.run(t, binary, env, max(mutantLeast, part.most*b.took), max(mutantWork, part.most*b.worked), part.flag+b.quick)
 		switch {
@@ -180,7 +180,7 @@ func (b *baseline) run(t *testing.T, binary string, env []string, limit, work ti
 	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", script, "sh", binary, "-test.v=test2json", "-test.failfast", "-test.count=1", "-test.timeout=" + limit.String()}, flags...)...)
 	cmd.Dir = filepath.Join(root, b.pkg)
 	cmd.Env = append(env, "LOCUS_LONG=", "RAPID_NOFAILFILE=true", "RAPID_SHRINKTIME=0s")
-	cmd.WaitDelay = 10 * time.Second // for processes that a test started and left behind
+	cmd.WaitDelay = 10 * time.Second // for processes that a test has left behind
 	var out bytes.Buffer
 	cmd.Stdout = &untilFailed{&out, cancel}
 	cmd.Stderr = cmd.Stdout

@@ -38,7 +38,8 @@ type collector struct {
 	failing atomic.Bool
 }
 
-// newCollector reads the variables of OpenTelemetry's specification that are about OTLP. Those of traces go before the common ones.
+// newCollector reads the variables of OpenTelemetry's specification that are about OTLP. Variables for traces override
+// the common ones.
 func newCollector(o *TraceOptions) (*collector, error) {
 	get := func(name string) string {
 		return cmp.Or(o.Env["OTEL_EXPORTER_OTLP_TRACES_"+name], o.Env["OTEL_EXPORTER_OTLP_"+name])

@@ -19,7 +19,7 @@ import (
 // Metrics are the metrics of one process. All methods are safe for concurrent use.
 type Metrics struct {
 	scrape   http.Handler
-	own      []prometheus.Collector // those of Locus itself
+	own      []prometheus.Collector // Locus's own collectors
 	records  *prometheus.CounterVec
 	requests *prometheus.HistogramVec
 	waiting  *prometheus.GaugeVec

@@ -27,7 +27,7 @@ import (
 	"github.com/locus-db/locus/sink"
 )
 
-// text is what a scrape answers.
+// text is the response to a scrape.
 func text(t testing.TB, m *obs.Metrics) string {
 	t.Helper()
 	rec := httptest.NewRecorder()

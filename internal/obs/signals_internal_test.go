@@ -15,7 +15,8 @@ import (
 
 var described = regexp.MustCompile(`fqName: "([^"]+)".*constLabels: \{([^}]*)\}, variableLabels: \{([^}]*)\}`)
 
-// families returns the labels of every metric that the collectors describe, by name: a scrape at rest shows some of them only.
+// families returns the labels of every metric that the collectors describe, by name: an idle scrape shows only some of
+// them.
 func families(t *testing.T, of []prometheus.Collector) map[string][]string {
 	t.Helper()
 	all := map[string][]string{}

@@ -10,7 +10,7 @@ import (
 	"github.com/locus-db/locus/sink"
 )
 
-// SinksFunc returns what this process delivers, by the name of the sink. It is called at each scrape.
+// SinksFunc returns the deliveries of this process, by the name of the sink. It is called at each scrape.
 type SinksFunc func() map[string]sink.Stats
 
 // WatchSinks sets the function that returns the sinks that the process delivers to.

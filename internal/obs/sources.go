@@ -10,7 +10,7 @@ import (
 	"github.com/locus-db/locus/source"
 )
 
-// SourcesFunc returns what this process reads, by the name of the source. It is called at each scrape.
+// SourcesFunc returns what this process has read, by the name of the source. It is called at each scrape.
 type SourcesFunc func() map[string]source.Stats
 
 // WatchSources sets the function that returns the sources that the process reads.

@@ -74,7 +74,7 @@ func (t *Traces) Flush(ctx context.Context) error {
 	return nil
 }
 
-// Close sends what is not sent yet, for at most five seconds.
+// Close sends the remaining spans, for at most five seconds.
 func (t *Traces) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()

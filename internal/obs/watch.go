@@ -26,7 +26,7 @@ type watch struct{ status atomic.Pointer[StatusFunc] }
 // ready is 1 if the installation can serve.
 var ready = prometheus.NewDesc("locus_ready", "1 if the installation can serve.", nil, nil)
 
-// totals are the figures of this process, sums those of all cells together, cells those of each cell.
+// totals are the figures of this process, sums of all cells together, cells of each cell.
 var (
 	totals = []figure[*cells.Status]{
 		gauge("locus_cell_map_epoch", "Version of the cell map.", func(s *cells.Status) float64 { return float64(s.Epoch) }),

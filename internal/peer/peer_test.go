@@ -194,7 +194,8 @@ func TestForward_WhatMayHaveBeenAppliedIsUnknown(t *testing.T) {
 	t.Parallel()
 	q := &queue{take: done}
 	caller, holder := pair(t, q)
-	if _, err := caller.Forward(t.Context(), holder.Address(), someOps); err != nil { // so that a short time is none to dial
+	// so that the time is too short to dial
+	if _, err := caller.Forward(t.Context(), holder.Address(), someOps); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -222,7 +223,7 @@ func TestForward_WhatMayHaveBeenAppliedIsUnknown(t *testing.T) {
 	}
 }
 
-// A forwarded call ends before its caller's time is over, so that what is known by then arrives.
+// A forwarded call ends before its caller's time is over, so that the results known by then arrive.
 func TestForward_EndsBeforeTheCaller(t *testing.T) {
 	t.Parallel()
 	var left time.Duration

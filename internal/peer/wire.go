@@ -60,7 +60,7 @@ func decodeOps(body []byte) ([]resolve.Op, error) {
 	return ops, nil
 }
 
-// results are those of a call. Marks are the same for all.
+// results are the results of a call. All of them have the same marks.
 type results struct {
 	Results []result                  `json:"results"`
 	Marks   map[cell.ID]changelog.Seq `json:"marks,omitempty"`

@@ -43,9 +43,9 @@ func (e *PartialWriteError) Conflicts() bool {
 	return true
 }
 
-// UnreadError names what an update could not read while other documents of the same kind are readable, for example
-// because one shard is down. Nothing was written. The hits that need the named documents are refused with Err, and
-// the others are counted by an update without them.
+// UnreadError names the documents that an update could not read while other documents of the same kind are readable,
+// for example because one shard is down. Nothing was written. The hits that need the named documents are refused with
+// Err, and the others are counted by an update without them.
 type UnreadError struct {
 	Days         []counter.BucketKey
 	Metrics      []counter.ID
@@ -55,7 +55,7 @@ type UnreadError struct {
 	Err          error
 }
 
-// Error describes what could not be read, with Err.
+// Error describes the unreadable documents, with Err.
 func (e *UnreadError) Error() string {
 	text := fmt.Sprintf("counter: %d days, %d metrics and %d batches cannot be read", len(e.Days), len(e.Metrics), len(e.Keys)+len(e.Producers))
 	if e.DedupHorizon {
@@ -67,7 +67,7 @@ func (e *UnreadError) Error() string {
 // Unwrap returns Err.
 func (e *UnreadError) Unwrap() error { return e.Err }
 
-// batch reports whether the record of a batch is among what cannot be read.
+// batch reports whether the record of a batch cannot be read.
 func (e *UnreadError) batch(n counter.BatchName) bool {
 	switch {
 	case n == counter.BatchName{}:

@@ -116,7 +116,7 @@ func (c *cell) counted(t *testing.T, r *counter.Recorder, at time.Time) int {
 	return 0
 }
 
-// check returns what does not add up.
+// check returns the figures that do not add up.
 func (c *cell) check() (err error) {
 	ctx := context.Background()
 	return c.View(ctx, func(tx perdocument.Store) error {

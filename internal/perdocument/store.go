@@ -26,7 +26,7 @@ type Store interface {
 	// writes a day read here only if no other transaction has changed its batch records since; otherwise the day's
 	// error is counter.ErrConflict.
 	DayBatches(ctx context.Context, of []DayBatch) ([]counter.DedupRecord, error)
-	// PutDayBatches stores records of batches, each atomically with what the transaction counts in the day.
+	// PutDayBatches stores records of batches, each atomically with the transaction's counts of the day.
 	PutDayBatches(ctx context.Context, of []DayMemory) error
 }
 
@@ -66,7 +66,7 @@ func Covers(summary, day counter.DedupRecord) bool {
 	return true
 }
 
-// Database runs updates and reads of one cell, as those of counter.Database.
+// Database runs updates and reads of one cell, like counter.Database.
 type Database struct {
 	Update, View func(ctx context.Context, fn func(Store) error) error
 }

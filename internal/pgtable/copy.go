@@ -54,7 +54,7 @@ func (c *copier) write(row exchange.Row, columns []Column, at []int) error {
 	return err
 }
 
-// appendText escapes what ends a field or a line, and the backslash.
+// appendText escapes the characters that end a field or a line, and the backslash.
 func appendText(to []byte, text string) []byte {
 	for i := range len(text) {
 		switch b := text[i]; b {

@@ -131,7 +131,7 @@ func TestParse_ServiceFile(t *testing.T) {
 
 var errStop = errors.New("the rows end here")
 
-// What fails or is interrupted in the middle leaves rows and watermark as they were.
+// An export that fails or is interrupted in the middle leaves rows and watermark unchanged.
 func TestWrite_AllOrNothing(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Shared(t)

@@ -29,12 +29,12 @@ type Spec struct {
 	Installation string   // ID of the cell map
 	What         string   // records, entities, links or decisions
 	Kind, Source string   // "" for all
-	Columns      []string // those that were chosen, nil for the usual ones
+	Columns      []string // the chosen columns, nil for the usual ones
 }
 
 // State is the result of Begin.
 type State struct {
-	// Watermark is that of the rows, "" if the table does not exist or everything must be written again.
+	// Watermark is the watermark of the rows, "" if the table does not exist or everything must be written again.
 	Watermark string
 
 	before string            // the watermark in the database
@@ -144,7 +144,7 @@ func (t *Target) Begin(ctx context.Context, spec Spec) (*State, error) {
 	return s, t.recorded(ctx, s)
 }
 
-// recorded compares the recorded Spec of the table with that of the export.
+// recorded compares the recorded Spec of the table with the export's.
 func (t *Target) recorded(ctx context.Context, s *State) error {
 	var controlled bool
 	if err := t.conn.QueryRow(ctx, "SELECT to_regclass($1) IS NOT NULL", t.control()).Scan(&controlled); err != nil {
@@ -163,7 +163,7 @@ func (t *Target) recorded(ctx context.Context, s *State) error {
 		return nil
 	case err != nil:
 		return fmt.Errorf("read table %s: %w", t.control(), err)
-	case !s.exists: // it was dropped: begin again
+	case !s.exists: // the table was dropped: begin again
 		s.made = nil
 		return nil
 	}

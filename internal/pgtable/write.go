@@ -39,7 +39,7 @@ type Load struct {
 	// Gone are the values of Key whose rows are removed first; nil, with Whole, removes all rows.
 	Gone  iter.Seq2[string, error]
 	Whole bool
-	// Watermark is that of the rows.
+	// Watermark is the watermark of the rows.
 	Watermark string
 }
 

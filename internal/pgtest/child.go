@@ -221,8 +221,8 @@ func await(is func() bool) bool {
 	return false
 }
 
-// cpu returns the processor time of the program and its children so far, including those that have ended, or 0
-// where the system does not report it.
+// cpu returns the processor time of the program and its children so far, including children that have ended, or 0 if
+// the system does not report it.
 func (c *child) cpu() (worked time.Duration) {
 	const tick = 10 * time.Millisecond // of /proc, on every Linux
 	pids, err := c.family()

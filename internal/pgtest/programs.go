@@ -138,7 +138,7 @@ func command(path string, args ...string) (*exec.Cmd, error) {
 	return cmd, err
 }
 
-// environment returns the caller's environment without what would redirect a server or a client.
+// environment returns the caller's environment without variables that would redirect a server or a client.
 func environment() []string {
 	return slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return strings.HasPrefix(v, "PG") || strings.HasPrefix(v, "LC_") || strings.HasPrefix(v, "LANG")

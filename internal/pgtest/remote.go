@@ -34,7 +34,7 @@ func (s *Server) Remote(t testing.TB, db string) string {
 		done := make(chan struct{}, 2)
 		for _, way := range [][2]net.Conn{{client, server}, {server, client}} {
 			passing.Go(func() {
-				_, _ = io.Copy(way[1], way[0]) // it ends with either connection
+				_, _ = io.Copy(way[1], way[0]) // ends with either connection
 				done <- struct{}{}
 			})
 		}

@@ -137,7 +137,7 @@ func (s *Server) start() error {
 	return s.child.until(func() error { return ping(s.URL("postgres")) })
 }
 
-// patience is the longest wait for a server on a slow machine; go test has a timeout for what hangs.
+// patience is the longest wait for a server on a slow machine; for tests that hang, go test has a timeout.
 const patience = 8 * time.Minute
 
 // until calls try every 5 ms until it succeeds, the program has ended, or patience has passed.
@@ -194,7 +194,7 @@ func (s *Server) RequirePassword(t testing.TB, role string) {
 	s.Exec(t, "postgres", "SELECT pg_reload_conf()")
 }
 
-// Kill sends SIGKILL to every process of the server and waits until it is gone. What is in the page cache survives.
+// Kill sends SIGKILL to every process of the server and waits until all have ended. The page cache survives.
 func (s *Server) Kill(t testing.TB) {
 	t.Helper()
 	if err := errors.Join(s.child.slay(), s.removeSegment(), os.Remove(s.lockFile())); err != nil {

@@ -86,7 +86,7 @@ func Sort(problems []Problem) {
 	})
 }
 
-// Clip shortens a hostile value for a message, to at most 60 bytes of it.
+// Clip shortens a hostile value to at most 60 bytes, for a message.
 func Clip(s string) string {
 	const limit = 60
 	if len(s) <= limit {

@@ -63,7 +63,7 @@ type Reply struct {
 }
 
 // Lasting reports whether a reply to ActionRead stays true and may be cached: the rows of a sealed cell never change,
-// those of an open one may.
+// while the rows of an open one may.
 func (r Reply) Lasting() bool {
 	return !r.Fenced && r.Keys == Sealed
 }

@@ -111,7 +111,7 @@ func TestRunners_FollowTheDefinitions(t *testing.T) {
 	w.made["a"].failed <- errors.New("no target")
 	w.mu.Unlock()
 	expect("failed a: no target")
-	w.define(a) // as long as it is wanted it is tried again
+	w.define(a) // it is started again as long as its definition exists
 	expect("ended a", "runs a")
 	w.mu.Lock()
 	w.stale = true

@@ -34,8 +34,8 @@ type Reading struct {
 	Still bool
 	// Opened is called once all snapshots are open, before any is scanned. It may be nil.
 	Opened func(*Opened) error
-	// Scan reads a cell. Several cells are scanned at once. The transaction sees the cell as it was when all snapshots were
-	// opened.
+	// Scan reads a cell. Several cells are scanned at once. The transaction sees the cell at the moment when all
+	// snapshots were opened.
 	Scan func(ctx context.Context, id cell.ID, tx storage.Tx) error
 }
 

@@ -27,7 +27,7 @@ type Recording interface {
 	Number(key string, n int64)
 	// Link says that the span also belongs to another one.
 	Link(to Recording)
-	// Header returns the W3C traceparent and tracestate for what the span calls.
+	// Header returns the W3C traceparent and tracestate for calls within the span.
 	Header() (parent, state string)
 	// End ends the span, as failed if the error is not nil.
 	End(err error)

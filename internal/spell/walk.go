@@ -18,8 +18,8 @@ type walk struct {
 	word  []rune
 	edits int
 	// path are the characters of the current word, and sizes[d] is the length of its first d in bytes. rows[d] are the
-	// distances of these from each beginning of word; those further than edits from the diagonal are too large to matter,
-	// and are not computed.
+	// distances of these from each beginning of word; distances further than edits from the diagonal are too large to
+	// matter, and are not computed.
 	path  [longest + MaxEdits + 1]rune
 	sizes [longest + MaxEdits + 2]int
 	rows  [longest + MaxEdits + 2][longest + 3]uint8
@@ -27,7 +27,7 @@ type walk struct {
 }
 
 // Within returns the words of the list within a distance of at most edits from a word, which is at most MaxEdits: the
-// nearest first, then those that begin with the same letter, then those of the same length, then in order. The word
+// nearest first, then words that begin with the same letter, then words of the same length, then in order. The word
 // itself is among them if the list has it. At most limit words are returned.
 func (l *List) Within(word string, edits, limit int) []Word {
 	edits = min(edits, MaxEdits)

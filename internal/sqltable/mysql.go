@@ -30,7 +30,7 @@ type mysql struct {
 }
 
 // openMySQL opens a database by URL, mysql://USER@HOST:PORT/DATABASE, with tls=true, skip-verify or false, and
-// socket=PATH. The password is that of the URL, or MYSQL_PWD.
+// socket=PATH. The password is in the URL or in MYSQL_PWD.
 func openMySQL(ctx context.Context, name string) (database, error) {
 	config, err := mysqlConfig(name)
 	if err != nil {

@@ -25,8 +25,8 @@ const snapshot = `BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY;
 SET LOCAL client_encoding = 'UTF8'; SET LOCAL datestyle = 'ISO, YMD'; SET LOCAL timezone = 'UTC'; SET LOCAL intervalstyle = 'iso_8601';
 SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0`
 
-// openPostgres opens a database by URL. Host, user, password and so on that it lacks are those of libpq: PGPASSWORD and
-// the other variables, a service file, a password file.
+// openPostgres opens a database by URL. A host, user, password and so on that it lacks are taken from libpq's sources:
+// PGPASSWORD and the other variables, a service file, a password file.
 func openPostgres(ctx context.Context, name string) (database, error) {
 	config, err := pgconn.ParseConfig(name)
 	if err != nil {

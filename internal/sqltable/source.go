@@ -77,7 +77,7 @@ func File(name string) string {
 	return ""
 }
 
-// Base returns the name of a file for what belongs to an import: the database and the table, or "query".
+// Base returns the name of a file for data that belongs to an import: the database and the table, or "query".
 func Base(name string, o *Options) string {
 	database := "database"
 	if file := File(name); file != "" {

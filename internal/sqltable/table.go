@@ -47,7 +47,7 @@ type database interface {
 	// query runs a statement. Parameters are written by param.
 	query(ctx context.Context, statement string, args []string) (rows, error)
 	quote(name string) string
-	// selected returns what a statement selects for a column.
+	// selected returns the expression that a statement selects for a column.
 	selected(name string) string
 	// param writes the parameter of that number, from 1, to be compared with a column.
 	param(n int, column string) string

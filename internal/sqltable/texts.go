@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// isoText writes a time in another form. A text that is no time, such as infinity, stays as it is.
+// isoText writes a time in another form. A text that is not a time, such as infinity, is not changed.
 func isoText(text, layout string, format func(time.Time) string) string {
 	at, err := time.Parse(layout, text)
 	if err != nil {

@@ -33,8 +33,8 @@ var (
 	ErrDepth = errors.New("nested too deep")
 )
 
-// Parse validates data as one document and returns its value, which refers to data. The errors are those of this
-// package; each names the byte offset of the fault, from 0.
+// Parse validates data as one document and returns its value, which refers to data. The error is one of this package's;
+// it names the byte offset of the fault, from 0.
 func Parse(data []byte) (Value, error) {
 	if at := InvalidUTF8(data); at >= 0 {
 		return Value{}, fmt.Errorf("%w at byte %d", ErrUTF8, at)

@@ -20,7 +20,7 @@ import (
 	"github.com/locus-db/locus/internal/tabular"
 )
 
-// textsOf returns the rows of a table as "1: column=text ...", and what ended it, nil for the end.
+// textsOf returns the rows of a table as "1: column=text ...", and the error that ended it, nil for the end.
 func textsOf(table tabular.Table) (rows []string, err error) {
 	columns := table.Columns()
 	for {

@@ -47,7 +47,7 @@ type Table interface {
 // Error says why a table cannot be read, or not to its end.
 type Error struct {
 	Reason string
-	Hint   string // what to try, "" if there is nothing
+	Hint   string // a suggestion, "" if there is none
 	Err    error  // cause, nil if there is none
 }
 

@@ -96,7 +96,7 @@ func (w *Workbook) Hidden(name string) bool {
 	return false
 }
 
-// Close removes what was copied.
+// Close removes the copies.
 func (w *Workbook) Close() error {
 	if w.texts == nil {
 		return nil

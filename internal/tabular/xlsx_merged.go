@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// Merged is a column of merged cells: the value of the first row is that of all.
+// Merged is a column of merged cells: the value of the first row applies to all.
 type Merged struct {
 	Column      int
 	First, Last int64 // rows

@@ -18,7 +18,7 @@ import (
 	"github.com/locus-db/locus/internal/tabular"
 )
 
-// sheetTexts returns the rows of a sheet as "number: texts", and what ended them, nil for the end.
+// sheetTexts returns the rows of a sheet as "number: texts", and the error that ended them, nil for the end.
 func sheetTexts(file []byte, sheet string) (rows []string, err error) {
 	book, err := tabular.OpenWorkbook(bytes.NewReader(file), int64(len(file)))
 	if err != nil {

@@ -115,7 +115,8 @@ func (t *sharedTexts) close() error {
 	return err
 }
 
-// textIn returns the text up to the end of an element whose start was read: that of its <t>, without the pronunciation.
+// textIn returns the text up to the end of an element whose start was read: the text of its <t>, without the
+// pronunciation.
 func textIn(decoder *xml.Decoder) (string, error) {
 	var b strings.Builder
 	text := false

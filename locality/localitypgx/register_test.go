@@ -33,7 +33,7 @@ func registered() *pgtype.Map {
 
 func some(id locality.ID) locality.NullID { return locality.NullID{ID: id, Valid: true} }
 
-// eachFormat runs fn in both formats, with what PostgreSQL sends for id.
+// eachFormat runs fn in both formats, with the bytes that PostgreSQL sends for id.
 func eachFormat(t *testing.T, fn func(t *testing.T, format int16, wire []byte)) {
 	for name, format := range formats {
 		t.Run(name, func(t *testing.T) {

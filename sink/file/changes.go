@@ -37,10 +37,10 @@ type trail struct {
 
 var _ sink.ChangeSink = (*ChangeSink)(nil)
 
-// trailName is that of a file of changes.
+// trailName is the form of the name of a file of changes.
 var trailName = regexp.MustCompile(`^changes-(g\d+-\d+)-\d{4}-\d{2}-\d{2}\.jsonl$`)
 
-// checkChanges returns why a URL cannot be that of a target of changes.
+// checkChanges returns why a URL cannot be a target of changes.
 func checkChanges(u *url.URL) error {
 	if _, format, err := parse(u); err == nil && format != JSONL {
 		return errors.New("file: changes are written as JSON lines: leave out the format")

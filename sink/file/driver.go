@@ -55,7 +55,7 @@ func place(s sink.Spec) (dir string, format Format, err error) {
 	return filepath.Join(s.Files, filepath.FromSlash(name)), format, err
 }
 
-// nameForm is a relative path that leads nowhere else: no part of it begins with a dot.
+// nameForm is a relative path that stays below its directory: no part of it begins with a dot.
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,63}(/[A-Za-z0-9_-][A-Za-z0-9_.-]{0,63}){0,4}$`)
 
 // parse returns the directory and the format of a URL.

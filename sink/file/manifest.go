@@ -128,7 +128,8 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// removeStrays removes what no manifest lists: files of a process that was killed, and the manifests of former owners.
+// removeStrays removes files that no manifest lists: files of a process that was killed, and the manifests of former
+// owners.
 func (m *manifest) removeStrays(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -82,7 +82,7 @@ func scanInOrder(t tester, c Cell) {
 		}
 	}
 	shuffled := slices.Clone(want)
-	for i := range shuffled { // in neither sort order
+	for i := range shuffled { // not sorted in either order
 		j := i * 7 % len(shuffled)
 		shuffled[i], shuffled[j] = shuffled[j], shuffled[i]
 	}

@@ -40,7 +40,7 @@ type Step struct {
 // When is the time of a Step.
 type When string
 
-// An update or exclusive has all of them, all other operations only Begins.
+// An update or exclusive has all of these steps, all other operations only Begins.
 const (
 	Begins  When = "begins"  // nothing was done yet, and nothing is locked
 	Commits When = "commits" // the commit is next; the cell is locked

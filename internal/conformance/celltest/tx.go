@@ -25,7 +25,7 @@ type tx struct {
 	opened *opened
 	// lasting is set if something was written that counts in the pulse.
 	lasting bool
-	// failed is why the transaction can neither commit nor continue.
+	// failed is the reason why the transaction can neither commit nor continue.
 	failed error
 }
 

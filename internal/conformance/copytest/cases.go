@@ -148,7 +148,7 @@ func totals(t tester, p Pair) {
 	}
 }
 
-// oneRow covers the tables whose one row exists from the beginning, except that of the totals.
+// oneRow covers the tables that have a single row from the beginning, except the totals.
 func oneRow(t tester, p Pair) {
 	populate(t, p.From)
 	for _, table := range tables(t, p.From) {

@@ -67,7 +67,7 @@ func exclusive(t tester, c storage.Cell, fn func(context.Context, cell.Copier) e
 	conformance.Update(t, c.Exclusive, func(ctx context.Context, tx storage.Tx) error { return fn(ctx, copier(tx)) })
 }
 
-// view returns what fn reads in a separate transaction.
+// view returns the result of fn in a separate transaction.
 func view[T any](t tester, c storage.Cell, fn func(context.Context, cell.Copier) (T, error)) (got T) {
 	t.Helper()
 	ctx := context.Background()
@@ -104,7 +104,7 @@ func rowTables(t tester, c storage.Cell) (all []cell.Table) {
 	return all
 }
 
-// hasOne reports whether a table always has one row, like that of the totals.
+// hasOne reports whether a table always has exactly one row, like the totals.
 func hasOne(table cell.Table) bool { return table.Columns[0] == "one" }
 
 // many exceeds the rows of any table of a case.

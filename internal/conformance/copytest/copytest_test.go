@@ -59,7 +59,7 @@ func (f *faulty) View(ctx context.Context, fn func(storage.Tx) error) error {
 	return run(ctx, func(tx storage.Tx) error { return fn(f.tx(tx)) })
 }
 
-// store is a transaction of it.
+// store is a transaction of the loose cell.
 type store struct {
 	storage.Tx
 	cell.Copier

@@ -79,7 +79,7 @@ func thingOf(n int, puid entity.PUID, version int64) thing {
 			{A: puid, B: math.MaxInt64, Vector: match.Vector(version), Weight: math.MaxInt16},
 		},
 		redo: derived.Redo{PUID: puid, Version: version, Decided: int64(n)},
-		// Rows of 1970 may be changed, as those of other tables.
+		// Rows of 1970 may be changed, like those of other tables.
 		audited:  []audit.Row{{Position: audit.Position{At: 1000 + int64(n), Chain: int64(n) << 56, Seq: version}, Body: "{寿"}},
 		decision: entity.Decision{Verdict: entity.VerdictValue, A: puid, Attribute: "name", Value: "Joe's '\"\\寿", At: at.Add(time.Duration(version) * time.Millisecond)},
 	}
@@ -198,7 +198,7 @@ type answers struct {
 	Counted     counted
 }
 
-// ask queries the Stores, and writes one more key and change to see what numbers they get. It rolls that back.
+// ask queries the Stores, and writes one more key and change to see which numbers they get. It rolls that back.
 func ask(t tester, c storage.Cell, n int) (a answers) {
 	t.Helper()
 	ctx := context.Background()

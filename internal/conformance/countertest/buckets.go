@@ -115,7 +115,7 @@ func bucketsComeBackWhole(t tester, c Cell) {
 	keys := []counter.BucketKey{math.MinInt64, -1, 0, 1, 2, 1<<40 - 1, 1 << 40, 1<<53 + 1, counter.NewBucketKey(noon.Hour(), counter.MaxID), math.MaxInt64}
 	want := map[counter.Table][][]int64{}
 	for n, table := range counter.Tables {
-		for again := range int64(2) { // replaces what is there
+		for again := range int64(2) { // the second time it replaces the first value
 			var put []counter.Bucket
 			want[table] = nil
 			for i, key := range keys {

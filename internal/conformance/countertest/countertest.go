@@ -102,7 +102,7 @@ func update(t tester, c Cell, fn func(context.Context, counter.Store) error) {
 	conformance.Update(t, c.Update, fn)
 }
 
-// ask returns what fn reads in a View.
+// ask returns the result of fn in a View.
 func ask[T any](t tester, c Cell, fn func(context.Context, counter.Store) (T, error)) T {
 	t.Helper()
 	return conformance.Ask(t, c.View, fn)

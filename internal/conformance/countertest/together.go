@@ -52,7 +52,7 @@ func talliesTogether(t tester, c Cell) {
 	same(t, "the first day", metrics(t, c, 1), []counter.Meta{{ID: 1, Name: "a", First: day}})
 }
 
-// nobodyElseChangesBuckets adds one to what was read. The buckets exist.
+// nobodyElseChangesBuckets increments values that it has read. The buckets exist.
 func nobodyElseChangesBuckets(t tester, c Cell) {
 	keys := []counter.BucketKey{3, 1, 2}
 	update(t, c, func(ctx context.Context, s counter.Store) error {

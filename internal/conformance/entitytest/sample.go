@@ -31,7 +31,7 @@ func record(puid entity.PUID) *entity.Record {
 	}
 }
 
-// tombstone returns what a deletion leaves of a record.
+// tombstone returns the record that remains after a deletion.
 func tombstone(puid entity.PUID, version int64) *entity.Record {
 	return &entity.Record{PUID: puid, Version: version, Birth: birthID(int64(puid)), Anchor: puid, Observed: time.UnixMilli(0).UTC()}
 }

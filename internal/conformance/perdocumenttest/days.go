@@ -197,7 +197,7 @@ func othersAreWritten(t tester, c Cell) {
 	same(t, "what the days remember", dayBatches(t, c, of...), []counter.DedupRecord{dedup(1), {}, dedup(1), {}})
 }
 
-// aFloorThatRose counts what is not below the dedup horizon that it has read.
+// aFloorThatRose counts hits that are not below the dedup horizon that it has read.
 func aFloorThatRose(t tester, c Cell) {
 	var seen []int64
 	begunAnew(t, c, func(ctx context.Context, s perdocument.Store) error {

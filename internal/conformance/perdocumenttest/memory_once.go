@@ -45,7 +45,7 @@ func (t *memoryTx) PutDayBatches(ctx context.Context, of []perdocument.DayMemory
 	return ctx.Err()
 }
 
-// recall reads summaries one by one, and those of batches seen in days.
+// recall reads summaries one by one, including those of batches seen in days.
 func (t *memoryTx) recall(names []batchName) ([]counter.DedupRecord, error) {
 	n := len(names)
 	names = append(names, slices.SortedFunc(maps.Keys(t.seen), batchName.compare)...)

@@ -58,7 +58,7 @@ func (t *memoryTx) writeMetrics() error {
 			return nil
 		})
 		if errors.Is(err, counter.ErrCommitUnknown) {
-			err = errDown // this counts nothing
+			err = errDown // an update without hits
 		}
 		if err != nil {
 			return err

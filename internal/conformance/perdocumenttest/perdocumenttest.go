@@ -26,7 +26,7 @@ import (
 // Cell is a fresh, empty cell under test.
 type Cell struct {
 	perdocument.Database
-	// Reopen, Many and Runs are those of countertest.Cell.
+	// Reopen, Many and Runs are as in countertest.Cell.
 	Reopen     func() error
 	Many, Runs int
 }
@@ -89,7 +89,7 @@ func update(t tester, c Cell, fn func(context.Context, perdocument.Store) error)
 	conformance.Update(t, c.Update, fn)
 }
 
-// ask returns what fn reads in a View.
+// ask returns the result of fn in a View.
 func ask[T any](t tester, c Cell, fn func(context.Context, perdocument.Store) (T, error)) T {
 	t.Helper()
 	return conformance.Ask(t, c.View, fn)

@@ -237,7 +237,7 @@ func together(t tester, c Cell, do func(ctx context.Context, s rollup.Store, who
 	conformance.Together(t, c.Update, 5, do)
 }
 
-// nobodyElseChangesGenerations increments a counter in a generation that does not exist at first, concurrently.
+// nobodyElseChangesGenerations increments a counter concurrently, in a generation that does not exist initially.
 func nobodyElseChangesGenerations(t tester, c Cell) {
 	together(t, c, func(ctx context.Context, s rollup.Store, _, _ int) error {
 		g := generation(1)

@@ -73,7 +73,7 @@ func update(t tester, c Cell, fn func(context.Context, rollup.Store) error) {
 	conformance.Update(t, c.Update, fn)
 }
 
-// ask returns what fn reads in a separate transaction.
+// ask returns the result of fn in a separate transaction.
 func ask[T any](t tester, c Cell, fn func(context.Context, rollup.Store) (T, error)) T {
 	t.Helper()
 	return conformance.Ask(t, c.Update, fn)

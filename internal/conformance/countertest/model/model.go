@@ -48,7 +48,7 @@ func (m *Cell) Clone() *Cell {
 	return &c
 }
 
-// Under returns the value of each key, the zero value where there is none.
+// Under returns the value of each key, the zero value if there is none.
 func Under[K comparable, V any](ctx context.Context, all map[K]V, keys []K) ([]V, error) {
 	found := make([]V, len(keys))
 	for i, key := range keys {
