@@ -34,7 +34,7 @@ type name struct {
 	counts  counts // of compact
 	latin   bool   // has a Latin letter or a digit
 	foreign bool   // has a letter of another script
-	roman   bool   // was written in another script that is spelled in Latin letters
+	roman   bool   // written in another script and romanised
 	ascii   bool
 	chain   bool  // shared by many places
 	parts   parts // of all tokens

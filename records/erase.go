@@ -21,7 +21,7 @@ func (h *Handle) Erase(ctx context.Context, refs []entity.Ref) ([]DeleteResult, 
 	return h.EraseIf(ctx, deletionsOf(refs))
 }
 
-// EraseIf is Erase of records on conditions. Nothing is removed of one with a condition that does not hold, or that is deleted.
+// EraseIf is Erase on conditions. A record whose condition is not met, or that is deleted, is left unchanged.
 func (h *Handle) EraseIf(ctx context.Context, deletions []Deletion) ([]DeleteResult, error) {
 	results, err := h.DeleteIf(ctx, deletions)
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/locus-db/locus/locality"
 )
 
-// Reader reads what a target has. A driver has one if its targets can be read.
+// Reader reads the content of a target. A driver has one if its targets can be read.
 type Reader interface {
-	// Position is that of a Sink.
+	// Position is the same as Sink.Position.
 	Position(ctx context.Context) (Position, error)
 	// Read calls fn with the target's state of each ID, in ID order: of all IDs or, if ids is not nil, only of these,
 	// which are sorted. IDs that the target does not have are left out. Writes during the call may be missing.
@@ -29,10 +29,10 @@ type Held struct {
 	Sum     Sum
 }
 
-// Sum is a hash of the content of an event: all but its rev and its position. The zero Sum is that of no event.
+// Sum is a hash of the content of an event: everything but its rev and its position. The zero Sum stands for no event.
 type Sum [16]byte
 
-// HeldOf returns what a target has that stores an event whole.
+// HeldOf returns the content of a target that stores an event whole.
 func HeldOf(e *Event) Held {
 	return Held{ID: e.ID, Rev: e.Rev, Deleted: e.Op == Delete, Sum: SumOf(e)}
 }

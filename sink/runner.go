@@ -241,7 +241,7 @@ type Stats struct {
 	Delivered, Failed int64
 }
 
-// Stats returns what the runner does.
+// Stats returns what the runner has done and is doing.
 func (r *Runner) Stats() Stats {
 	s := Stats{Delivered: r.delivered.Load(), Failed: r.failed.Load()}
 	if due := r.due.Load(); due != nil {

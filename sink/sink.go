@@ -107,7 +107,7 @@ func (b Batch) Apart(write func(Batch) error, rejected func(error) string) error
 type Position struct {
 	// Installation is the ID of the cell map. It is "" in the zero Position.
 	Installation string `json:"installation"`
-	// Token is that of the owner that stored the position.
+	// Token is the token of the owner that stored the position.
 	Token int64 `json:"token,string,omitempty"`
 	// Begun is when the fill began, and Base the lowest rev that it could use. Swept reports that IDs with lower revs
 	// were removed from the target.

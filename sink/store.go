@@ -26,7 +26,7 @@ type Progress struct {
 	Position Position `json:"position"`
 	// Dead are the dead letters, in the order of their IDs, at most one for each.
 	Dead []Letter `json:"dead,omitempty"`
-	// Delivered is the number of events accepted since the sink was created, Failed that of failed attempts.
+	// Delivered is the number of events accepted since the sink was created, Failed the number of failed attempts.
 	Delivered int64 `json:"delivered"`
 	Failed    int64 `json:"failed"`
 	// Trouble is why the last attempt failed, "" if it did not.
@@ -48,7 +48,7 @@ type Letter struct {
 
 // Request asks for an action on dead letters, or for an ID to be delivered again.
 type Request struct {
-	// ID selects a letter, the zero ID all of them.
+	// ID selects a letter, the zero ID all letters.
 	ID locality.ID `json:"id,omitzero"`
 	// Drop removes letters; otherwise the state of the ID is read and delivered again.
 	Drop bool `json:"drop,omitempty"`

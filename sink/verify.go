@@ -17,7 +17,7 @@ import (
 type Verifying struct {
 	Source mirror.Source
 	Target Reader
-	// Kind is that of Options.
+	// Kind is the Kind of Options.
 	Kind string
 	// CaughtUp waits until the sink has delivered everything up to the current ends of the logs and all that Resend asked for,
 	// and reports whether it has; not for ever.
@@ -65,9 +65,9 @@ const (
 	reportEvery = 1000
 )
 
-// Run compares the target with the installation, ID by ID, while both change. What differs is compared again after the sink
-// has caught up, so that what is on its way is not reported. The error is ErrForeign if the target belongs to another
-// installation.
+// Run compares the target with the installation, ID by ID, while both change. Differing IDs are compared again after
+// the sink has caught up, so that events in flight are not reported. The error is ErrForeign if the target belongs to
+// another installation.
 func (v *Verifying) Run(ctx context.Context) (*Verification, error) {
 	if err := v.ours(ctx); err != nil {
 		return nil, err

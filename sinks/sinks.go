@@ -58,7 +58,7 @@ func Open(e *engine.Engine, c *changes.Handle, owner string, o *Options) *Handle
 	return h
 }
 
-// Close stops delivering. What was not acknowledged is delivered again.
+// Close stops delivering. Unacknowledged events are delivered again by the next owner.
 func (h *Handle) Close() {
 	if h.manager != nil {
 		h.manager.runners.Stop()
@@ -113,7 +113,7 @@ func (h *Handle) Get(ctx context.Context, name string) (*Status, error) {
 	return &all[i], nil
 }
 
-// Running returns what this process delivers, or waits to deliver, by name.
+// Running returns the sinks that this process delivers, or waits to deliver, by name.
 func (h *Handle) Running() map[string]sink.Stats {
 	if h.manager == nil {
 		return nil

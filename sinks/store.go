@@ -72,7 +72,7 @@ func (s *store) Load(ctx context.Context) (p sink.Progress, err error) {
 		}
 		p = row.Progress
 		if p.Dead = letters; row.Returns != head.Returns {
-			p = sink.Progress{} // what was written after the backup is unknown
+			p = sink.Progress{} // progress made after the backup is unknown
 		}
 		p.Era, s.returns = int64(head.Incarnation), head.Returns
 		return nil

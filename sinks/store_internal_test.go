@@ -63,7 +63,7 @@ func at(seq changelog.Seq) sink.Progress {
 	return sink.Progress{Position: sink.Position{Installation: "i", Cells: map[cell.ID]sink.CellPosition{authority: {At: seq, Filled: true}}}}
 }
 
-// load is what the next owner loads.
+// load returns the progress that the next owner loads.
 func (b *bench) load() sink.Progress {
 	b.Helper()
 	p, err := (&store{h: b.h, name: "s"}).Load(b.Context())

@@ -15,7 +15,7 @@ import (
 	"github.com/locus-db/locus/sinks"
 )
 
-// What another program has changed in a target is found, and delivered again, while records are put.
+// Changes by another program in a target are found, and the events delivered again, while records are put.
 func TestP17_VerifyFindsAndRepairs(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

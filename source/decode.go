@@ -27,7 +27,7 @@ var Formats = []Format{JSON, Debezium}
 
 // Row is the content of a message.
 type Row struct {
-	// Object is the row, a JSON object. That of a deletion may have the columns of the key alone.
+	// Object is the row, a JSON object. For a deletion it may have the columns of the key alone.
 	Object []byte
 	// Key is the key of the message as text if a deletion has no object.
 	Key    string

@@ -110,7 +110,7 @@ func New(opts Options) *Runner {
 	return &Runner{opts: opts}
 }
 
-// Stats returns what the runner does.
+// Stats returns what the runner has done and is doing.
 func (r *Runner) Stats() Stats {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -216,7 +216,7 @@ func (r *Runner) run(ctx context.Context, token int64) error {
 	progress.Position = stream.Position()
 	w := &work{opts: &r.opts, stream: stream, token: token, progress: progress, late: r.late}
 	r.note(func(s *Stats) { *s = Stats{Running: true, Lag: progress.Lag, Dead: progress.Dead} })
-	if err := w.save(ctx, nil, nil); err != nil { // fences a former owner, and learns what to try again
+	if err := w.save(ctx, nil, nil); err != nil { // fences a former owner, and reads the letters to try again
 		return err
 	}
 	r.opts.Logger.Info("source stream started", "source", r.opts.Name, "token", token)

@@ -95,7 +95,7 @@ func options(s *shared, b *sourcetest.Broker, owner string) source.Options {
 	}
 }
 
-// run starts a runner, and returns what ends it and waits for its error.
+// run starts a runner, and returns a function that ends it and waits for its error.
 func run(t *testing.T, o source.Options) (stop func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

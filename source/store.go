@@ -29,7 +29,8 @@ type Progress struct {
 	// Returns is how often each cell was restored from a backup when reading began. After another one the source begins
 	// again, because the cell may lack records from before the position.
 	Returns map[string]int `json:"returns,omitempty"`
-	// Messages counts those read since the source was created, Records the puts and Deleted the deletions among them.
+	// Messages counts the messages read since the source was created, Records the puts and Deleted the deletions among
+	// them.
 	Messages int64 `json:"messages"`
 	Records  int64 `json:"records"`
 	Deleted  int64 `json:"deleted"`

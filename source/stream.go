@@ -101,7 +101,7 @@ type Driver interface {
 	// Check returns why a URL cannot be one of a stream, without a connection.
 	Check(u *url.URL) error
 	// Open connects and begins to read at a position; the zero Position is the beginning of the stream. The error wraps
-	// ErrGap if messages after the position are gone or if Position.Log is that of another stream.
+	// ErrGap if messages after the position are gone or if Position.Log belongs to another stream.
 	Open(ctx context.Context, s Spec, at Position) (Stream, error)
 }
 

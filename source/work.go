@@ -98,7 +98,7 @@ func (w *work) save(ctx context.Context, r *result, remove []At) (err error) {
 	if now.Sub(w.measured) >= measureEvery {
 		if err := w.measure(ctx, now); errors.Is(err, ErrGap) {
 			return err
-		} // after any other error what was read is saved all the same
+		} // after any other error, the work done so far is saved nevertheless
 	}
 	p.Lag = p.Position.Lag(w.ends)
 	p.Saved = now.UTC()
@@ -224,7 +224,7 @@ func (w *work) retry(ctx context.Context) (done int64, err error) {
 		return 0, err
 	}
 	all.puts, all.deletes, all.letters = r.puts, r.deletes, append(all.letters, r.letters...)
-	if r.stop != nil { // those from there on stay, and are not tried again
+	if r.stop != nil { // later letters stay, and are not tried again
 		for _, m := range messages[r.read:] {
 			all.letters = append(all.letters, w.letter(m, r.stop))
 		}

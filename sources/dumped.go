@@ -21,8 +21,8 @@ type Dumped struct {
 // restoredReason is why a restored stream is paused.
 const restoredReason = "restored from a dump: locus source resume goes on where the dump was taken"
 
-// Dump reads the streams from the authority, for a dump. The records of the dump must be read later: then it has those of
-// every message before the positions.
+// Dump reads the streams from the authority, for a dump. The records of the dump must be read later: then they include
+// the records of every message before the positions.
 func Dump(ctx context.Context, tx storage.Tx) ([]Dumped, error) {
 	c, err := running.Read[catalog](ctx, tx, catalogName)
 	if err != nil {

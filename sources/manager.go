@@ -48,7 +48,7 @@ func (m *manager) list(ctx context.Context) (wanted []running.Wanted[Definition]
 	return wanted, err
 }
 
-// restored reports whether a cell came back from a backup: a runner finds out what that means when it begins.
+// restored reports whether a cell was restored from a backup. A runner finds out the consequences when it begins.
 func (m *manager) restored(ctx context.Context) bool {
 	if time.Since(m.checked) < returnsEvery {
 		return false

@@ -69,7 +69,7 @@ func Open(e *engine.Engine, r *records.Handle, owner string, o *Options) *Handle
 	return h
 }
 
-// Close stops reading. What was read and is not durable is read again.
+// Close stops reading. Messages that are not durable are read again.
 func (h *Handle) Close() {
 	if h.manager != nil {
 		h.manager.runners.Stop()
@@ -135,7 +135,7 @@ func (h *Handle) Get(ctx context.Context, name string) (*Status, error) {
 	return &all[i], nil
 }
 
-// Running returns what this process reads, by name.
+// Running returns the streams that this process reads, by name.
 func (h *Handle) Running() map[string]source.Stats {
 	if h.manager == nil {
 		return nil

@@ -26,7 +26,7 @@ var ErrNotBlocked = problem.Class(problem.ErrNotFound, "locus: this principal is
 
 // Block stops a principal, whatever credentials it has: tokens, sessions, JWTs and certificates that are stored elsewhere.
 type Block struct {
-	// Name of the principal: that of a token, or oidc:, jwt: or cert: and the name that the credential proves.
+	// Name of the principal: the name of a token, or oidc:, jwt: or cert: and the name that the credential proves.
 	Name string `json:"name"`
 	// Since is when it was blocked, by the principal By, "" for the operator.
 	Since time.Time `json:"since"`

@@ -154,7 +154,8 @@ func (c *catalog) token(id string) *row {
 	return nil
 }
 
-// Quit ends the token of a principal, if locus login has made it; it reports whether it has. Any other is left as it is.
+// Quit ends the token of a principal, if locus login has made it; it reports whether it has. Any other token is not
+// changed.
 func (h *Handle) Quit(ctx context.Context, who *Principal) (ended bool, err error) {
 	err = h.alter(ctx, func(c *catalog) error {
 		before := len(c.Tokens)

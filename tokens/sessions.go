@@ -23,7 +23,7 @@ const (
 	SessionIdle = 8 * time.Hour
 	// usedEvery is how often the last use of a session is stored: a session may end by so much earlier.
 	usedEvery = 10 * time.Minute
-	// maxSessions limits the sessions of an installation, maxOwn those of one principal, whose oldest then ends.
+	// maxSessions limits the sessions of an installation, maxOwn the sessions of one principal, whose oldest then ends.
 	maxSessions = 2000
 	maxOwn      = 50
 )
@@ -64,14 +64,15 @@ func (s *Session) ended(now time.Time) bool {
 type heldSession struct {
 	Session
 	hash access.Hash
-	who  *Principal // of a person; that of the token's session has the permissions of the token
+	who  *Principal // set for a person; the session of a token has the permissions of the token
 }
 
 // Person is a person as an identity provider names them.
 type Person struct {
 	// Name of the principal, which is never given to another person, and the name that people read.
 	Name, Author string
-	// Roles and limits: kind:place, hide:ssn, source:vendor-*. Items with commas are those of several groups, see access.ParseGiven.
+	// Roles and limits: kind:place, hide:ssn, source:vendor-*. Items with commas belong to several groups, see
+	// access.ParseGiven.
 	Roles []string
 }
 
@@ -128,7 +129,7 @@ func (h *Handle) begin(ctx context.Context, s Session, former string) (string, *
 	return secret, &s, nil
 }
 
-// CheckSession returns the principal of a session. The errors are those of Check.
+// CheckSession returns the principal of a session. It returns the same errors as Check.
 func (h *Handle) CheckSession(ctx context.Context, secret string) (*Principal, error) {
 	id, hash, err := access.ParseSession(secret)
 	if err != nil {

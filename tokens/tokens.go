@@ -68,7 +68,8 @@ type Token struct {
 	Name string `json:"name"`
 	// ID is in the token's text, 8 characters.
 	ID string `json:"id"`
-	// Roles and single permissions, sorted. The roles of the login of a person may be those of several groups, see access.ParseGiven.
+	// Roles and single permissions, sorted. The roles in the login of a person may come from several groups, see
+	// access.ParseGiven.
 	Roles []string `json:"roles,omitempty"`
 	Allow []string `json:"allow,omitempty"`
 	// WriteSources limit the sources whose records the principal may write, see access.Sources; nil for all.
@@ -122,7 +123,7 @@ type Handle struct {
 	turn   chan struct{} // held while the authority is read or changed
 
 	mu   sync.Mutex
-	used map[string]time.Time // hour of the last use by token id, since the last write of it
+	used map[string]time.Time // hour of the last use by token id, since it was last written
 	// usedSessions is the same for sessions, to the millisecond.
 	usedSessions map[string]time.Time
 }
@@ -181,7 +182,7 @@ func (h *Handle) store(ctx context.Context, do func(*catalog) error) error {
 	}))
 }
 
-// List returns all tokens by name, the oldest first, with those that have expired.
+// List returns all tokens by name, the oldest first, including expired ones.
 func (h *Handle) List(ctx context.Context) (list []Token, err error) {
 	err = h.engine.View(ctx, h.engine.Map().Authority(), func(tx storage.Tx) error {
 		c, err := read(ctx, tx)

@@ -25,7 +25,7 @@ type Refusal struct {
 // Input is a file that is being read.
 type Input struct {
 	*bulk.Reader
-	Source string // of its records
+	Source string // source of its records
 	Kind   string
 	// See, if set, is called with each row as the file has it, and Count with its number in the file, from 1.
 	See    func([]bulk.Field)

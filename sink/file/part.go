@@ -17,7 +17,7 @@ import (
 	"github.com/locus-db/locus/sink"
 )
 
-// Format is that of the parts.
+// Format is the format of the parts.
 type Format string
 
 // The formats.
@@ -191,7 +191,7 @@ func (r *partReader) next() (err error) {
 	return r.broken(json.Unmarshal(text, &r.now))
 }
 
-// broken names the part in an error; the end is none.
+// broken adds the name of the part to an error; the end of the file is not an error.
 func (r *partReader) broken(err error) error {
 	if err == nil || r.done {
 		return nil

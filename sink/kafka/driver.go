@@ -32,10 +32,10 @@ var driver = sink.Driver{
 	Lanes: 1, Batch: batchSize,
 }
 
-// topicForm is that of a topic, whose progress has a topic with a longer name.
+// topicForm is the form of a topic's name. The topic with its progress has a longer name.
 var topicForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,240}$`)
 
-// check returns why a URL cannot be that of a target.
+// check returns why a URL cannot be a target.
 func check(u *url.URL) error {
 	if err := kafkatopic.Check(u); err != nil {
 		return fmt.Errorf("kafka: %w", err)

@@ -219,7 +219,7 @@ func TestP17_EventsAndPositionAreCommittedTogether(t *testing.T) {
 	}
 }
 
-// What is larger than the brokers admit is a dead letter, the others are delivered, and the position passes it.
+// A message larger than the brokers admit is a dead letter, the others are delivered, and the position passes it.
 func TestDeliver_RejectsWhatIsTooLarge(t *testing.T) {
 	t.Parallel()
 	s := must(t, cluster(t), "golden")
@@ -299,7 +299,7 @@ func TestDeliver_SaysWhyNoBrokerAnswers(t *testing.T) {
 	}
 }
 
-// After partitions were added, an ID has messages in two of them: that it has an old one does not mean that it is lost.
+// After partitions were added, an ID may have messages in two of them: an old one does not mean that the ID is lost.
 func TestDeliver_SweepsAfterPartitionsWereAdded(t *testing.T) {
 	t.Parallel()
 	brokers := cluster(t)

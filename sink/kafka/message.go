@@ -41,7 +41,7 @@ func (s *Sink) message(id locality.ID, rev int64, op sink.Op) *kgo.Record {
 	}}
 }
 
-// trace adds the trace that the work of a context belongs to, for what reads the messages.
+// trace adds the trace of a context's work to messages, for their readers.
 func trace(ctx context.Context, records []*kgo.Record) {
 	parent, state := span.Of(ctx).Header()
 	if parent == "" {
@@ -67,8 +67,8 @@ func revOf(r *kgo.Record) (rev int64) {
 
 // mark is the message in the topic of the progress.
 type mark struct {
-	// Token is that of the owner that wrote last, Rev the highest rev in the topic, and First the lowest that was ever
-	// written; 0 if there are no events.
+	// Token is the token of the owner that wrote last, Rev the highest rev in the topic, and First the lowest that was
+	// ever written; 0 if there are no events.
 	Token int64 `json:"token,string"`
 	Rev   int64 `json:"rev,string"`
 	First int64 `json:"first,string"`

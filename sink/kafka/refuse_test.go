@@ -61,7 +61,7 @@ func TestDriver_RefusesOtherURLs(t *testing.T) {
 	}
 }
 
-// A wrong password is named as what may be wrong.
+// For a wrong password the error says that it may be wrong.
 func TestOpen_WrongPassword(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

@@ -96,7 +96,7 @@ func policyOf(ctx context.Context, client *kgo.Client, name string) (string, err
 	return "", nil
 }
 
-// load reads what was committed last.
+// load reads the state that was committed last.
 func (s *Sink) load(ctx context.Context) error {
 	s.mark = mark{}
 	err := s.scan(ctx, s.progress, 0, func(r *kgo.Record) error {

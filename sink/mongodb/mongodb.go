@@ -221,7 +221,7 @@ func existing(err error) (there []int, other error) {
 	return there, nil
 }
 
-// sweep marks as deleted what has a lower rev.
+// sweep marks documents with a lower rev as deleted.
 func (s *Sink) sweep(ctx context.Context, below int64) error {
 	ctx, cancel := context.WithTimeout(ctx, sweeping)
 	defer cancel()

@@ -175,7 +175,7 @@ func TestDriver_RefusesOtherURLs(t *testing.T) {
 	}
 }
 
-// A batch of new and of known IDs: the new ones are inserted, of the others those with a lower rev are replaced.
+// In a batch of new and known IDs, the new ones are inserted, and known ones are replaced if they have a lower rev.
 func TestDeliver_NewAndKnown(t *testing.T) {
 	t.Parallel()
 	uri := mongotest.URI(t)

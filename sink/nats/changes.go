@@ -18,8 +18,8 @@ import (
 
 var _ sink.ChangeSink = (*Sink)(nil)
 
-// DeliverChanges implements sink.ChangeSink. The subject of a change is that of its cell. Each is published only if the
-// subject still has the message before it, so no change is there twice or out of order.
+// DeliverChanges implements sink.ChangeSink. The subject of a change belongs to its cell. Each change is published only
+// if the subject still ends with the previous message, so no change is stored twice or out of order.
 func (s *Sink) DeliverChanges(ctx context.Context, changes []sink.Change) (delivered int, err error) {
 	if err := natsurl.Lost(s.conn); err != nil {
 		return 0, err

@@ -39,7 +39,7 @@ var driver = sink.Driver{
 // subjectForm is the form of a subject prefix: no wildcards, and no subject that the server uses itself.
 var subjectForm = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
 
-// check returns why a URL cannot be that of a target.
+// check returns why a URL cannot be a target.
 func check(u *url.URL) error {
 	if err := natsurl.Check(u); err != nil {
 		return fmt.Errorf("nats: %w", err)

@@ -198,7 +198,7 @@ func (s *Sink) publish(ctx context.Context, e *sink.Event, last uint64) error {
 	return nil
 }
 
-// message returns a message with the trace that the work of a context belongs to, for what reads it.
+// message returns a message with the trace of a context's work, for its readers.
 func message(ctx context.Context, subject string, body []byte) *nats.Msg {
 	m := &nats.Msg{Subject: subject, Data: body}
 	if parent, state := span.Of(ctx).Header(); parent != "" {

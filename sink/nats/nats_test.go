@@ -153,7 +153,7 @@ func TestP17_PausedOwnersAreRefused(t *testing.T) {
 	}
 }
 
-// What is larger than the server or the stream admits is a dead letter, and the others are delivered.
+// A message larger than the server or the stream admits is a dead letter, and the others are delivered.
 func TestDeliver_RejectsWhatIsTooLarge(t *testing.T) {
 	t.Parallel()
 	s, js := broker(t)

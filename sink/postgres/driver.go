@@ -15,7 +15,7 @@ import (
 
 func init() { sink.Register(Driver, "postgres", "postgresql") }
 
-// parameters are those that a definition may have: others name files of the server that runs the sink.
+// parameters are the parameters that a definition may have: others name files of the server that runs the sink.
 var parameters = []string{"table", "sslmode", "host", "port", "user", "application_name"}
 
 // Driver delivers to tables.

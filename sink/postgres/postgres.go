@@ -20,7 +20,7 @@ type Options struct {
 	// Columns are the attributes with a text column, which have one value. An attribute with the name of another column
 	// is left out.
 	Columns []string
-	// Password, if not nil, replaces that of the URL, of the environment and of the password file.
+	// Password, if not nil, replaces the password of the URL, of the environment and of the password file.
 	Password *secret.Text
 }
 
@@ -77,7 +77,7 @@ func (s *Sink) control() string {
 	return append(slices.Clone(s.table[:len(s.table)-1]), controls).Sanitize()
 }
 
-// create creates what is missing.
+// create creates the missing tables and columns.
 func (s *Sink) create(ctx context.Context) error {
 	table := s.table.Sanitize()
 	return s.in(ctx, func(tx pgx.Tx) error {

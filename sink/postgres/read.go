@@ -18,7 +18,7 @@ var _ sink.Reader = (*Sink)(nil)
 // readPage is the number of rows read at once.
 const readPage = 1000
 
-// Read implements sink.Reader. A row whose columns are not those of its view has another content.
+// Read implements sink.Reader. A row whose columns differ from its view counts as different content.
 func (s *Sink) Read(ctx context.Context, ids []locality.ID, fn func(sink.Held) error) error {
 	intact := "true"
 	for _, c := range s.columns {

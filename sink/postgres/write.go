@@ -86,7 +86,7 @@ func (s *Sink) upsert() string {
 		" ON CONFLICT (id) DO UPDATE SET " + sets[2:] + " WHERE t.rev < excluded.rev"
 }
 
-// sweep returns the statement that deletes what has a lower rev.
+// sweep returns the statement that deletes rows with a lower rev.
 func (s *Sink) sweep() string {
 	sets := "op = 'delete', rev = $1, kind = NULL, into_id = NULL, at = NULL, records = NULL, view = NULL"
 	for _, c := range s.columns {

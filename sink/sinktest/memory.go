@@ -78,7 +78,7 @@ func (m *Memory) Read(_ context.Context, ids []locality.ID, fn func(sink.Held) e
 	return nil
 }
 
-// Spoil changes what the target has, as another program would: an event with op "" is removed.
+// Spoil changes the content of the target, as another program would: an event with op "" is removed.
 func (m *Memory) Spoil(e sink.Event) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -22,7 +22,7 @@ import (
 // Target is an empty target with a way to look into it.
 type Target struct {
 	sink.Sink
-	// Get returns what the target has of an ID, the zero Event if nothing. It may leave out At.
+	// Get returns the target's event of an ID, the zero Event if there is none. It may leave out At.
 	Get func(ctx context.Context, id locality.ID) (sink.Event, error)
 	// Reader reads the target, unless the Sink does. Nil if it cannot be read.
 	Reader sink.Reader
@@ -71,7 +71,7 @@ func keeps(t tester, s sink.Sink) bool {
 	return err == nil
 }
 
-// position is that of a sink that is being filled, as a batch for this target needs it.
+// position returns the position of a sink that is being filled, in the form that a batch for this target needs.
 func position(t tester, s sink.Sink) *sink.Position {
 	t.Helper()
 	if !keeps(t, s) {
@@ -104,7 +104,7 @@ func get(t tester, target Target, id locality.ID) sink.Event {
 	return e
 }
 
-// has checks what the target has of an ID.
+// has checks the target's event of an ID.
 func has(t tester, target Target, want sink.Event) {
 	t.Helper()
 	got := get(t, target, want.ID)

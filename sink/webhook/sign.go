@@ -44,7 +44,7 @@ func ParseSecrets(text string) ([]Secret, error) {
 		case !named:
 			return nil, fmt.Errorf("%w: it does not begin with %s", ErrSecret, secretPrefix)
 		case err != nil:
-			return nil, fmt.Errorf("%w: it is not base64", ErrSecret) // err quotes bytes of it
+			return nil, fmt.Errorf("%w: it is not base64", ErrSecret) // its error quotes bytes of the secret
 		case len(key) < minSecret || len(key) > maxSecret:
 			return nil, fmt.Errorf("%w: it has %d bytes", ErrSecret, len(key))
 		}

@@ -212,7 +212,7 @@ func (s *Sink) post(ctx context.Context, id string, what any) (rejected string, 
 	return judge(resp)
 }
 
-// judge returns what follows from a status that is not 2xx.
+// judge returns the consequence of a status that is not 2xx.
 func judge(resp *http.Response) (rejected string, err error) {
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, excerpt))
 	said := fmt.Sprintf("the receiver answers %s", resp.Status)

@@ -127,7 +127,7 @@ func (s *stream) offsets(ctx context.Context, partitions []int32, end kafkatopic
 // Position returns where reading began.
 func (s *stream) Position() source.Position { return s.at.Clone() }
 
-// Fetch returns what has arrived.
+// Fetch returns the messages that have arrived.
 func (s *stream) Fetch(ctx context.Context, limit int) ([]source.Message, error) {
 	fetches := s.client.PollRecords(ctx, limit)
 	batch := make([]source.Message, 0, fetches.NumRecords())
@@ -185,7 +185,7 @@ func (s *stream) Read(ctx context.Context, partition int32, offset int64) (m sou
 	return m, fmt.Errorf("read offset %d of partition %d again: %w", offset, partition, cmp.Or(fetches.Err(), ctx.Err()))
 }
 
-// Ends returns the ends of all partitions, and begins to read those that were added.
+// Ends returns the ends of all partitions, and begins to read added ones.
 func (s *stream) Ends(ctx context.Context) (map[int32]int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, kafkatopic.Patience)
 	defer cancel()

@@ -117,7 +117,7 @@ func TestStream_ReadsWhatIsCommitted(t *testing.T) {
 	}
 }
 
-// Every partition is read, also those that are added, and the position is copied to the consumer group.
+// Every partition is read, including added ones, and the position is copied to the consumer group.
 func TestStream_ReadsAddedPartitions(t *testing.T) {
 	t.Parallel()
 	u, client := cluster(t, 2)

@@ -151,7 +151,7 @@ func keyOf(subject string) []byte {
 // Position returns where reading began.
 func (s *stream) Position() source.Position { return s.at.Clone() }
 
-// Fetch returns what has arrived.
+// Fetch returns the messages that have arrived.
 func (s *stream) Fetch(ctx context.Context, limit int) (batch []source.Message, err error) {
 	select {
 	case m := <-s.messages:
@@ -186,8 +186,8 @@ func (s *stream) Read(ctx context.Context, _ int32, offset int64) (m source.Mess
 	return source.Message{Offset: offset, Key: keyOf(raw.Subject), Value: raw.Data, Time: raw.Time}, nil
 }
 
-// Ends returns the sequence after the last message. With a filter it is that of the last message of any subject, up
-// to which a caught-up reader has read everything that it wants.
+// Ends returns the sequence after the last message. With a filter it is the sequence after the last message of any
+// subject, because a reader that has caught up has read everything up to there.
 func (s *stream) Ends(ctx context.Context) (map[int32]int64, error) {
 	if err := natsurl.Lost(s.conn); err != nil {
 		return nil, err

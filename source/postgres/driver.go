@@ -27,10 +27,10 @@ var Driver source.Driver = driver{}
 
 type driver struct{}
 
-// parameters are those that a URL may have: others name files of the server that reads.
+// parameters are the parameters that a URL may have: others name files of the server that reads.
 var parameters = []string{"table", "slot", "sslmode", "host", "port", "user", "application_name"}
 
-// slotForm is that of a slot.
+// slotForm is the form of a slot's name.
 var slotForm = regexp.MustCompile(`^[a-z0-9_]{1,63}$`)
 
 const want = "want postgres://USER@HOST/DATABASE?table=[SCHEMA.]TABLE"

@@ -46,10 +46,10 @@ type stream struct {
 	relation map[uint32]*pglogrepl.RelationMessage // by its number
 	commit   time.Time                             // of the transaction that is read
 	within   bool                                  // a transaction
-	last     int64                                 // place of the last commit, or what was passed
+	last     int64                                 // location of the last commit, or of the last skipped change
 	place    int64                                 // of the last change of the transaction
 	held     []source.Message                      // read and not returned
-	marked   pglogrepl.LSN                         // what Locus has
+	marked   pglogrepl.LSN                         // the position that Locus has stored
 	told     time.Time                             // when the server was told
 }
 

@@ -144,7 +144,7 @@ func (r *reader) caughtUp(t *testing.T) {
 			t.Fatalf("at %v of %v", r.at, ends)
 		}
 	}
-	for quiet := 0; err == nil && quiet < 3; { // what is about other tables has no messages
+	for quiet := 0; err == nil && quiet < 3; { // changes of other tables have no messages
 		before := r.at.Clone()
 		if err = r.step(t.Context(), 100, false); cmp.Equal(before, r.at) {
 			quiet++
@@ -206,7 +206,7 @@ func TestStream_RowsAndChanges(t *testing.T) {
 	}
 }
 
-// A table in partitions is one table, also for a row that moves to another partition, and with partitions that are added.
+// A partitioned table is one table, also for a row that moves to another partition, and with partitions that are added.
 func TestStream_Partitions(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -308,7 +308,7 @@ func TestP17_KilledReadersMissNothing(t *testing.T) {
 	r.stop()
 }
 
-// What cannot be read without losing something is refused with what to do.
+// A table that cannot be read without loss is refused, with a hint.
 func TestOpen_Refuses(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

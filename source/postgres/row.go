@@ -17,8 +17,8 @@ import (
 // unchanged marks a long value that an update does not repeat.
 const unchanged = pglogrepl.TupleDataTypeToast
 
-// object returns a row. Long values that an update does not repeat are those of the row before it, or else those that the
-// table has now; nil if that has the row no more.
+// object returns a row. Long values that an update does not repeat are taken from the previous version of the row, or
+// else from the table's current one. It returns nil if the table no longer has the row.
 func (s *stream) object(ctx context.Context, of uint32, old, is *pglogrepl.TupleData) (map[string]any, error) {
 	relation, err := s.related(of, is)
 	if err != nil {

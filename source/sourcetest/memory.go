@@ -127,7 +127,7 @@ type Installation struct {
 	Records  map[entity.Ref]source.Op
 	Progress source.Progress
 	Letters  []source.Letter
-	// Token is that of the owner.
+	// Token is the token of the owner.
 	Token int64
 	// Refuse, if set, returns why an operation is refused.
 	Refuse func(source.Op) error

@@ -81,7 +81,7 @@ func open(ctx context.Context, t tester, h Harness, at source.Position) source.S
 	return s
 }
 
-// take reads n messages, which must be those from a number on, and returns the position after them.
+// take reads n messages, which must begin at a number, and returns the position after them.
 func take(ctx context.Context, t tester, s source.Stream, from, n int) source.Position {
 	t.Helper()
 	at, last := s.Position(), int64(-1)

@@ -119,8 +119,8 @@ func (r *Runs) read(ctx context.Context, lock bool, asks []ask) (Row, error) {
 	return state, err
 }
 
-// guess returns the rows that asks need if the list of runs has not changed: chunks, and of runs that are new to the
-// process the index.
+// guess returns the rows that asks need if the list of runs has not changed: chunks, and the index of runs that are new
+// to the process.
 func (r *Runs) guess(asks []ask) (ids []int64) {
 	s := r.cache.seen()
 	if s == nil || len(asks) == 0 {
