@@ -24,9 +24,9 @@ var (
 	ErrNoPoint = backup.ErrNoPoint
 )
 
-// Backup writes the files of a data directory to w, compressed and as of one moment, during writes. All writes wait for some
-// milliseconds while snapshots are opened; w receives nothing before. The write-ahead logs cannot shrink until Backup
-// returns, so they grow with the writes of that time. Counters in MongoDB are not copied.
+// Backup writes the files of a data directory to w, compressed and as of one moment, during writes. All writes wait for
+// some milliseconds while snapshots are opened; w receives nothing before. The write-ahead logs cannot shrink until
+// Backup returns, so they grow with the writes of that time. Counters in MongoDB are not copied.
 func (db *DB) Backup(ctx context.Context, w io.Writer) (*Backup, error) {
 	b, err := backup.Write(ctx, db.engine, w)
 	if err == nil && !db.engine.ReadOnly {
@@ -46,10 +46,10 @@ func (db *DB) MarkBackup(ctx context.Context, m BackupMark) error {
 	return backup.Note(ctx, db.engine, m)
 }
 
-// MarkServers creates a recovery point of that name, to which the PostgreSQL servers of all cells can be recovered together,
-// and notes it as MarkBackup does. Until it returns, all writes of all processes wait: for some milliseconds, or for two
-// seconds if a server creates no restore points. The error is ErrNoServer if no cell is on a server, and ErrNoPoint if only
-// some are.
+// MarkServers creates a recovery point of that name, to which the PostgreSQL servers of all cells can be recovered
+// together, and notes it as MarkBackup does. Until it returns, all writes of all processes wait: for some milliseconds,
+// or for two seconds if a server creates no restore points. The error is ErrNoServer if no cell is on a server, and
+// ErrNoPoint if only some are.
 func (db *DB) MarkServers(ctx context.Context, name string) (*BackupMark, error) {
 	if err := db.engine.CheckWrites(); err != nil {
 		return nil, err
@@ -57,14 +57,15 @@ func (db *DB) MarkServers(ctx context.Context, name string) (*BackupMark, error)
 	return backup.Point(ctx, db.engine, name)
 }
 
-// LastBackup returns the newest note of a backup, nil if there is none. Backup makes one, too, unless the installation is read-only.
+// LastBackup returns the newest note of a backup, nil if there is none. Backup makes one, too, unless the installation
+// is read-only.
 func (db *DB) LastBackup(ctx context.Context) (*BackupMark, error) {
 	return backup.Newest(ctx, db.engine)
 }
 
-// VerifyBackup checks the output of DB.Backup as RestoreBackup does: it compares every file with its hash, opens a copy,
-// reads all of it and compares the number of records and entities of each cell. The copy is in the directory for temporary
-// files and is removed. The error is ErrBackupFile if the backup cannot be restored.
+// VerifyBackup checks the output of DB.Backup as RestoreBackup does: it compares every file with its hash, opens a
+// copy, reads all of it and compares the number of records and entities of each cell. The copy is in the directory for
+// temporary files and is removed. The error is ErrBackupFile if the backup cannot be restored.
 func VerifyBackup(ctx context.Context, r io.Reader) (*Backup, error) {
 	return backup.Verify(ctx, r)
 }

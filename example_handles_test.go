@@ -23,8 +23,10 @@ import (
 
 // shops is what two sources say about one shop.
 var shops = []records.Input{
-	{Ref: entity.Ref{Source: "chamber", Key: "1"}, Attributes: entity.Attributes{"name": {"Joes Pizza"}, "phones": {"415-555-2300"}}},
-	{Ref: entity.Ref{Source: "crawler", Key: "2"}, Attributes: entity.Attributes{"name": {"Joe's Pizza"}, "phones": {"(415) 555-2300"}}},
+	{Ref: entity.Ref{Source: "chamber", Key: "1"},
+		Attributes: entity.Attributes{"name": {"Joes Pizza"}, "phones": {"415-555-2300"}}},
+	{Ref: entity.Ref{Source: "crawler", Key: "2"},
+		Attributes: entity.Attributes{"name": {"Joe's Pizza"}, "phones": {"(415) 555-2300"}}},
 }
 
 // installation opens an empty installation of one cell, which done closes and removes.
@@ -185,7 +187,8 @@ func ExampleDB_Rollups() {
 
 	results, err := db.Records().Put(ctx, shops)
 	check(err)
-	_, _, err = db.Rollups().Define(ctx, rollup.Definition{Name: "sources", Kind: "place", Over: rollup.Records, Group: []string{"source"}})
+	_, _, err = db.Rollups().Define(ctx,
+		rollup.Definition{Name: "sources", Kind: "place", Over: rollup.Records, Group: []string{"source"}})
 	check(err)
 	answer, err := db.Rollups().Query(ctx, "sources", rollups.Query{Read: rollups.Read{Min: results[1].Watermark}})
 	check(err)

@@ -35,8 +35,10 @@ func Example() {
 	defer db.Close()
 
 	results, err := db.Records().Put(ctx, []records.Input{
-		{Ref: entity.Ref{Source: "chamber", Key: "88231"}, Attributes: entity.Attributes{"name": {"Joes Pizza"}, "phones": {"415-555-2300"}}},
-		{Ref: entity.Ref{Source: "crawler", Key: "joes"}, Attributes: entity.Attributes{"name": {"Joe's Pizza Inc."}, "phones": {"(415) 555-2300"}}},
+		{Ref: entity.Ref{Source: "chamber", Key: "88231"},
+			Attributes: entity.Attributes{"name": {"Joes Pizza"}, "phones": {"415-555-2300"}}},
+		{Ref: entity.Ref{Source: "crawler", Key: "joes"},
+			Attributes: entity.Attributes{"name": {"Joe's Pizza Inc."}, "phones": {"(415) 555-2300"}}},
 	})
 	if err != nil {
 		panic(err)

@@ -120,7 +120,8 @@ func openCells(ctx context.Context, opened *storage.Cells, opts *Options, check 
 	if opts != nil {
 		asked = opts.Kinds
 	}
-	db := &DB{engine: &engine.Engine{Cells: opened, Logger: o.Logger, Tracer: o.Tracer, Now: o.Now, ReadOnly: o.ReadOnly, Documents: o.Documents, MaxRollups: o.MaxRollups, MaxKinds: o.MaxKinds, AccessGrace: o.AccessGrace}}
+	db := &DB{engine: &engine.Engine{Cells: opened, Logger: o.Logger, Tracer: o.Tracer, Now: o.Now, ReadOnly: o.ReadOnly,
+		Documents: o.Documents, MaxRollups: o.MaxRollups, MaxKinds: o.MaxKinds, AccessGrace: o.AccessGrace}}
 	db.close = sync.OnceValue(db.shut)
 	db.engine.Passive = o.Passive || o.ReadOnly && !opened.Alone()
 	var err error
@@ -131,7 +132,8 @@ func openCells(ctx context.Context, opened *storage.Cells, opts *Options, check 
 		err = db.open(ctx, &o, asked)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("locus: open: %w", err), db.closePeers(), opened.Close(), closeDocuments(o.Documents))
+		return nil, errors.Join(fmt.Errorf("locus: open: %w", err), db.closePeers(), opened.Close(),
+			closeDocuments(o.Documents))
 	}
 	return db, nil
 }
@@ -158,7 +160,8 @@ func (db *DB) open(ctx context.Context, o *Options, asked []*match.Schema) error
 		peers = db.peers
 	}
 	e.Resolver, err = resolve.New(resolve.Options{
-		Cells: e.Cells, Owner: owner, Peers: peers, Rules: resolve.NewRules(1, matchers...), Now: o.Now, Mint: mint, Hold: o.Hold,
+		Cells: e.Cells, Owner: owner, Peers: peers, Rules: resolve.NewRules(1, matchers...), Now: o.Now, Mint: mint,
+		Hold:    o.Hold,
 		OnBatch: func(b resolve.Batched) { db.batched(b, o.OnBatch) }, OnOthers: func() { db.rollups.Wake() },
 	})
 	if err != nil {

@@ -19,7 +19,8 @@ import (
 func TestMint_GathersWhatComesTogether(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		m, err := cell.NewMap(cell.Spec{ID: "m", Generations: []cell.Generation{{Cells: rapid.Uint64Range(1, 100_000).Draw(t, "cells")}}})
+		m, err := cell.NewMap(cell.Spec{ID: "m",
+			Generations: []cell.Generation{{Cells: rapid.Uint64Range(1, 100_000).Draw(t, "cells")}}})
 		if err != nil {
 			t.Fatal(err)
 		}

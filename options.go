@@ -71,12 +71,13 @@ type Options struct {
 	Sources *sources.Options
 	// Audit configures the audit log of this process. Nil means its defaults.
 	Audit *audits.Options
-	// MaxRollups is how many rollups Rollups().Define lets an installation have. Each makes every
-	// write slower: 32 made them five times slower on two busy processors. MaxKinds is how many kinds Kinds().Create lets it have.
-	// They default to 32 and 64; negative means no limit.
+	// MaxRollups is how many rollups Rollups().Define lets an installation have. Each makes every write slower: 32 made
+	// them five times slower on two busy processors. MaxKinds is how many kinds Kinds().Create lets it have. They
+	// default to 32 and 64; negative means no limit.
 	MaxRollups, MaxKinds int
-	// AccessGrace is how long tokens, sessions and blocks that this process has read are used while the cell that keeps them cannot be read.
-	// Afterwards every request that needs a token is refused as unavailable. Defaults to tokens.DefaultGrace, 5 minutes.
+	// AccessGrace is how long tokens, sessions and blocks that this process has read are used while the cell that keeps
+	// them cannot be read. Afterwards every request that needs a token is refused as unavailable. Defaults to
+	// tokens.DefaultGrace, 5 minutes.
 	AccessGrace time.Duration
 	// CountItself makes Locus count its own work in metrics that begin with OwnMetrics. Each of these metrics takes a
 	// puid.

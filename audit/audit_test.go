@@ -142,7 +142,8 @@ func TestVerify_FindsWhatWasAltered(t *testing.T) {
 	}
 }
 
-// Entries that were removed because of their age are not missed; others are, even if their removal is claimed for too few.
+// Entries that were removed because of their age are not missed; others are, even if their removal is claimed for too
+// few.
 func TestTrim(t *testing.T) {
 	t.Parallel()
 	now := time.Now()

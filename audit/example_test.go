@@ -17,7 +17,8 @@ func Example() {
 	var rows []audit.Row
 	for _, e := range []audit.Entry{
 		{Phase: audit.Start, Class: audit.Admin},
-		{Phase: audit.Begun, Class: audit.Admin, Principal: "ann", Action: "DELETE /v1/rollups/{name}", Targets: []string{"name=shops"}},
+		{Phase: audit.Begun, Class: audit.Admin, Principal: "ann", Action: "DELETE /v1/rollups/{name}",
+			Targets: []string{"name=shops"}},
 		{Phase: audit.Sum, Class: audit.Access},
 	} {
 		row, err := chain.Append(e, now)

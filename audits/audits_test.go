@@ -53,7 +53,8 @@ func entries(t *testing.T, db *locus.DB) (all []audit.Entry) {
 	return all
 }
 
-// A chain begins with a start; each action has two entries; the next process begins a chain that names the newest entry.
+// A chain begins with a start; each action has two entries; the next process begins a chain that names the newest
+// entry.
 func TestHandle_WritesAChainForEachProcess(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -61,8 +61,8 @@ func (h *Handle) Verify(ctx context.Context, heads []audit.Head) (report *audit.
 // secretName is the definition of the secret by which keys of records are hashed.
 const secretName = "audit"
 
-// Hash returns a text as an HMAC under a secret of the installation, in hex, so that entries about a text can be found by
-// it, and the text is not in the log.
+// Hash returns a text as an HMAC under a secret of the installation, in hex, so that entries about a text can be found
+// by it, and the text is not in the log.
 func (h *Handle) Hash(ctx context.Context, text string) (string, error) {
 	secret, err := h.keySecret(ctx)
 	if err != nil {

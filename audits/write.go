@@ -142,7 +142,8 @@ func begin(ctx context.Context, tx storage.Tx, chain *audit.Chain, add func(audi
 	if err != nil {
 		host = "unknown"
 	}
-	e := audit.Entry{Phase: audit.Start, Class: audit.Admin, Targets: []string{fmt.Sprintf("process=%s/%d", host, os.Getpid())}}
+	e := audit.Entry{Phase: audit.Start, Class: audit.Admin,
+		Targets: []string{fmt.Sprintf("process=%s/%d", host, os.Getpid())}}
 	if len(newest) > 0 {
 		head := newest[0].Head()
 		e.Newest = &head

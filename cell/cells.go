@@ -22,8 +22,8 @@ var ErrMissing = problem.Class(problem.ErrUnavailable, "cell: no database there"
 // abreast is how many cells are processed concurrently.
 const abreast = 8
 
-// Cells is an open installation: the newest cell map of the process, and the databases of its cells, each opened on first
-// use. It is safe for concurrent use.
+// Cells is an open installation: the newest cell map of the process, and the databases of its cells, each opened on
+// first use. It is safe for concurrent use.
 type Cells[T Store] struct {
 	opts CellsOptions[T]
 	m    atomic.Pointer[Map]

@@ -43,7 +43,8 @@ func (c *Cells[T]) open(ctx context.Context) error {
 		return c.listen(ctx)
 	}
 	if head.Home == Moved {
-		return errors.Join(fmt.Errorf("open the authority: %w: the cell has left this database: give the URL that it has now", ErrIdentity), db.Close())
+		return errors.Join(fmt.Errorf("open the authority: %w: the cell has left this database: give the URL that it has now",
+			ErrIdentity), db.Close())
 	}
 	if err = db.Identify(ctx, m.IdentityOf(m.spec.Authority, c.opts.Rules)); err == nil {
 		err = c.examine(ctx, m.spec.Authority, c.opts.Authority, db)

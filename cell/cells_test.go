@@ -611,10 +611,12 @@ func TestOpenCells_FollowsTheAuthority(t *testing.T) {
 	defer db.Close()
 	if err := errors.Join(db.Identify(t.Context(), m.IdentityOf(cell.ID{}, "r")),
 		db.Exclusive(t.Context(), func(s cell.Store) error {
-			return errors.Join(s.PutCellMap(t.Context(), 2, text(t, m)), s.SetHead(t.Context(), cell.Head{Incarnation: 2, KnownEpoch: 2}))
+			return errors.Join(s.PutCellMap(t.Context(), 2, text(t, m)),
+				s.SetHead(t.Context(), cell.Head{Incarnation: 2, KnownEpoch: 2}))
 		}),
 		update(t, a, cell.ID{}, cell.Database[cell.Store].Exclusive, func(s cell.Store) error {
-			return errors.Join(s.PutCellMap(t.Context(), 2, text(t, m)), s.SetHead(t.Context(), cell.Head{Home: cell.Moved, Incarnation: 1, KnownEpoch: 2}))
+			return errors.Join(s.PutCellMap(t.Context(), 2, text(t, m)),
+				s.SetHead(t.Context(), cell.Head{Home: cell.Moved, Incarnation: 1, KnownEpoch: 2}))
 		})); err != nil {
 		t.Fatal(err)
 	}

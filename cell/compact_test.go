@@ -118,7 +118,8 @@ func TestP06_CompactionMeetsGrowth(t *testing.T) {
 		other := open(t, memory, 0)
 		var copies atomic.Int64
 		memory.Hook(func(ctx context.Context, s celltest.Step) error {
-			if ctx.Value(who{}) == "compacts" && s.Do == "update" && s.When == celltest.Begins && strings.HasPrefix(s.URL, "mem:g1-") && copies.Add(1) == 3 {
+			if ctx.Value(who{}) == "compacts" && s.Do == "update" && s.When == celltest.Begins &&
+				strings.HasPrefix(s.URL, "mem:g1-") && copies.Add(1) == 3 {
 				grow(t, other, 64)
 			}
 			return nil

@@ -80,8 +80,8 @@ type Opened[T Store] interface {
 	// Vacuum rewrites the database without deleted content. Updates wait for it; if it is interrupted, the database is
 	// unchanged.
 	Vacuum(ctx context.Context) error
-	// Tidy spends some milliseconds on work that makes reads cheaper after writes, and reports whether more is left. It does
-	// not wait for updates.
+	// Tidy spends some milliseconds on work that makes reads cheaper after writes, and reports whether more is left. It
+	// does not wait for updates.
 	Tidy(ctx context.Context) (more bool, err error)
 	// Pulse reads the cell's pulse; Commits is 0 for a cell that was only identified. It is higher than every pulse
 	// that any process read before this process's last commit.

@@ -117,8 +117,8 @@ func (d *Directory[T]) Put(ctx context.Context, keys []Key) ([]Allocation, error
 
 // SealOlder seals the cells of these positions in all generations before the current one of the map. After that,
 // postings may be put in the cells that Map.Home named before the call, if Gate admits the writer, and a later reader
-// of the older cells sees all postings that they will ever have. If two writers put postings of one blocking key and then
-// look for each other's, at least one of them finds the other.
+// of the older cells sees all postings that they will ever have. If two writers put postings of one blocking key and
+// then look for each other's, at least one of them finds the other.
 func (d *Directory[T]) SealOlder(ctx context.Context, positions []uint32) error {
 	m := d.src.Map()
 	if m.Current() == m.Floor() {

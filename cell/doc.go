@@ -71,8 +71,8 @@
 // sealed cells, so that a new key costs one read instead of one per generation. [Compact] copies old puids to the
 // current generation and retires whole generations.
 //
-// The steps of a lookup or put, of Grow and of Compact are decided by package internal/protocol, which has no database: a model
-// explores every interleaving of them.
+// The steps of a lookup or put, of Grow and of Compact are decided by package internal/protocol, which has no database:
+// a model explores every interleaving of them.
 //
 // The hash of keys, the salt of digests and the width of ranges are part of the stored format and never change. Source:
 // "Scaling out Postgres, Part 2: Routing" (2012) for the rings and the generations; the rounding, the chain of

@@ -12,7 +12,8 @@ import (
 
 // ErrTooMany means that there are more cells than a machine or server can take; the text gives demand, capacity and a
 // remedy.
-var ErrTooMany = problem.Class(errors.Join(problem.ErrConflict, ErrPreflight), ErrPreflight.Error()+" of more cells than fit")
+var ErrTooMany = problem.Class(errors.Join(problem.ErrConflict, ErrPreflight),
+	ErrPreflight.Error()+" of more cells than fit")
 
 // Fitter is a Driver that knows how many cells its machine or servers can take.
 type Fitter interface {

@@ -136,7 +136,8 @@ func (m *Map) growing(g Growth, now time.Time) (next *Map, filled Growth, err er
 // announced returns the error that another growth has announced a generation.
 func (m *Map) announced(gen int) error {
 	g := m.spec.Generations[gen]
-	return fmt.Errorf("%w: another growth announced generation %d of %d cells at %v: finish that one first", ErrConflict, gen, g.Cells, g.URLs)
+	return fmt.Errorf("%w: another growth announced generation %d of %d cells at %v: finish that one first", ErrConflict,
+		gen, g.Cells, g.URLs)
 }
 
 func (m *Map) grown(g Growth, now time.Time) (*Map, error) {
@@ -144,7 +145,8 @@ func (m *Map) grown(g Growth, now time.Time) (*Map, error) {
 		return nil, fmt.Errorf("%w: a map without until cannot grow: ids of any time may have been routed with it", ErrMap)
 	}
 	return m.successor(func(s *Spec) {
-		s.Generations = append(s.Generations, Generation{Cells: g.Cells, URLs: g.URLs, Starts: later(wholeSecond(s.Until), wholeSecond(now))})
+		s.Generations = append(s.Generations,
+			Generation{Cells: g.Cells, URLs: g.URLs, Starts: later(wholeSecond(s.Until), wholeSecond(now))})
 	})
 }
 

@@ -83,7 +83,8 @@ func wantGrown(t *testing.T, c *process, cells uint64) {
 	}
 	m := c.Map()
 	if m.Count(m.Current()) != cells || m.Generations() != m.Current()+1 {
-		t.Fatalf("%d generations, current is %d of %d cells; want %d", m.Generations(), m.Current(), m.Count(m.Current()), cells)
+		t.Fatalf("%d generations, current is %d of %d cells; want %d", m.Generations(), m.Current(),
+			m.Count(m.Current()), cells)
 	}
 	for _, id := range m.Cells() {
 		stats, err := c.Stats(t.Context(), id)

@@ -40,9 +40,9 @@ func (m *Map) KeyOf(source, key string) Key {
 	}
 }
 
-// Hash returns the 64-bit hash of an external key, or of a blocking key, whose kind takes the place of the source: XXH64
-// with seed 0 over one length byte of source, source and key, without normalisation. It determines where keys live and is
-// stored, so it never changes. It panics if the source is longer than MaxSource.
+// Hash returns the 64-bit hash of an external key, or of a blocking key, whose kind takes the place of the source:
+// XXH64 with seed 0 over one length byte of source, source and key, without normalisation. It determines where keys
+// live and is stored, so it never changes. It panics if the source is longer than MaxSource.
 func Hash(source, key string) uint64 {
 	var stack [keyBuffer]byte
 	return xxhash.Sum64(appendKey(stack[:0], source, key))

@@ -14,7 +14,8 @@ var ErrMoved = problem.Class(problem.ErrUnavailable, "cell: the cell has moved: 
 
 // ErrFenced means that a cell takes no keys and postings, or none from a map as old as the writer's: refresh the map
 // and begin again. Nothing was done.
-var ErrFenced = problem.Class(problem.ErrUnavailable, "cell: cell map too old to allocate keys: refresh it and try again")
+var ErrFenced = problem.Class(problem.ErrUnavailable,
+	"cell: cell map too old to allocate keys: refresh it and try again")
 
 // Head is the state of a cell: one row, read in the transaction of every write, under a lock that conflicts with
 // changing it. So a cell rejects outdated writers itself, whatever map they use.

@@ -151,7 +151,8 @@ func (c *Cells[T]) dial(ctx context.Context, m *Map, id ID, create bool) (*conne
 		if create {
 			err = unfit(err)
 		}
-		if ctx.Err() == nil && !errors.Is(err, ErrIdentity) && !errors.Is(err, ErrMissing) && !errors.Is(err, ErrUnavailable) && !(create && errors.Is(err, ErrURL)) {
+		if ctx.Err() == nil && !errors.Is(err, ErrIdentity) && !errors.Is(err, ErrMissing) &&
+			!errors.Is(err, ErrUnavailable) && !(create && errors.Is(err, ErrURL)) {
 			err = fmt.Errorf("%w: %w", ErrUnavailable, err)
 		}
 		return nil, fmt.Errorf("open cell %v at %s: %w", id, url, err)
@@ -267,8 +268,8 @@ func (h *home[T]) Read(ctx context.Context, fn func(T) error) error {
 	return h.use(ctx, func(db Opened[T]) error { return db.Read(ctx, h.here(ctx, fn)) })
 }
 
-// here makes fn fail with ErrMoved if the cell has left the database. It also passes the epoch of the cell's newest map to
-// the process.
+// here makes fn fail with ErrMoved if the cell has left the database. It also passes the epoch of the cell's newest map
+// to the process.
 func (h *home[T]) here(ctx context.Context, fn func(T) error) func(T) error {
 	return func(t T) error {
 		if err := t.Require(ctx, func(head Head) error {

@@ -121,7 +121,8 @@ func (m *Map) text() mapText {
 		t.Until = m.spec.Until.Format(timeFormat)
 	}
 	for _, g := range m.spec.Generations {
-		t.Generations = append(t.Generations, generationText{Cells: g.Cells, Starts: g.Starts.Format(timeFormat), URLs: g.URLs})
+		t.Generations = append(t.Generations,
+			generationText{Cells: g.Cells, Starts: g.Starts.Format(timeFormat), URLs: g.URLs})
 	}
 	for c, home := range m.spec.Moved {
 		if t.Moved == nil {
@@ -144,7 +145,8 @@ func (t mapText) spec() (Spec, error) {
 	case t.Format != mapFormat:
 		return Spec{}, fmt.Errorf("its format is %q, this program reads %q: use a newer program", t.Format, mapFormat)
 	case t.Hash != hashText{Name: hashName, Seed: hashSeed}:
-		return Spec{}, fmt.Errorf("hash %q with seed %q is not known: want %q with seed %q", t.Hash.Name, t.Hash.Seed, hashName, hashSeed)
+		return Spec{}, fmt.Errorf("hash %q with seed %q is not known: want %q with seed %q", t.Hash.Name, t.Hash.Seed,
+			hashName, hashSeed)
 	case t.PuidBits != puidBits:
 		return Spec{}, fmt.Errorf("puid_bits is %d, must be %d", t.PuidBits, puidBits)
 	case t.ID == "":

@@ -22,7 +22,8 @@ func grownSpec() cell.Spec {
 		Authority: cell.ID{Gen: 1, Index: 5}, Salt: [16]byte{1, 2, 15: 255},
 		Generations: []cell.Generation{
 			{Cells: 16, Starts: ms(1793523600000).UTC(), URLs: []string{"sqlite:cells/g0-{i}.db"}},
-			{Cells: 48, Starts: ms(1795183200000).UTC(), URLs: []string{"postgres://db1/locus_g1_{i}", "postgres://db2/locus_g1_{i}"}},
+			{Cells: 48, Starts: ms(1795183200000).UTC(),
+				URLs: []string{"postgres://db1/locus_g1_{i}", "postgres://db2/locus_g1_{i}"}},
 		},
 		Moved: map[cell.ID]cell.Home{
 			{Index: 3}:  {URL: "postgres://db2/locus_g0_3", Incarnation: 2},
@@ -35,7 +36,8 @@ func TestMap_JSONGolden(t *testing.T) {
 	t.Parallel()
 	for name, spec := range map[string]cell.Spec{
 		"testdata/grown.json": grownSpec(),
-		"testdata/first.json": {ID: "first", Generations: []cell.Generation{{Cells: 16, URLs: []string{"sqlite:cells/g0-{i}.db"}}}},
+		"testdata/first.json": {ID: "first",
+			Generations: []cell.Generation{{Cells: 16, URLs: []string{"sqlite:cells/g0-{i}.db"}}}},
 	} {
 		want, err := os.ReadFile(name)
 		if err != nil {
@@ -125,7 +127,9 @@ func TestParseMap_Refuses(t *testing.T) {
 		{"content", `"cells": 48`, `"cells": 64`, "edited or damaged"},
 		{"content that is no map", `"cells": 48`, `"cells": 47`, "47 cells"},
 		{"ranges too few", `"cells": 16,`, `"cells": 16, "puids": [["0", "1"]],`, "1 ranges"},
-		{"ranges differ", `"cells": 16,`, `"cells": 16, "puids": [` + strings.Repeat(`["0","4294967295"],`, 15) + `["0","4294967295"]],`, "cell g0-0 has puids 0"},
+		{"ranges differ", `"cells": 16,`,
+			`"cells": 16, "puids": [` + strings.Repeat(`["0","4294967295"],`, 15) + `["0","4294967295"]],`,
+			"cell g0-0 has puids 0"},
 	} {
 		text := strings.Replace(string(grown), c.old, c.new, 1)
 		if text == string(grown) {
@@ -145,7 +149,8 @@ func TestParseMap_SpeltOutRanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spelt := strings.Replace(string(text), `"cells":2`, `"cells":2,"puids":[["-9223372036854775808","-9223372032559808513"],["0","4294967295"]]`, 1)
+	spelt := strings.Replace(string(text), `"cells":2`,
+		`"cells":2,"puids":[["-9223372036854775808","-9223372032559808513"],["0","4294967295"]]`, 1)
 	if _, err := cell.ParseMap([]byte(spelt)); err != nil {
 		t.Errorf("ranges as the formula gives them: %v", err)
 	}

@@ -17,7 +17,8 @@ var (
 	// and try once more. If the error persists, the puid does not exist.
 	ErrNoCell = problem.Class(problem.ErrNotFound, "cell: no such cell: refresh the cell map and try once more")
 	// ErrStaleMap means that an ID is dated beyond the period that the map covers.
-	ErrStaleMap = problem.Class(problem.ErrUnavailable, "cell: the cell map is too old for this id: refresh it and try again")
+	ErrStaleMap = problem.Class(problem.ErrUnavailable,
+		"cell: the cell map is too old for this id: refresh it and try again")
 )
 
 const ring = 1 << 32
@@ -135,7 +136,8 @@ func (m *Map) Entity(id locality.ID) (ID, error) {
 }
 
 func (m *Map) stale(id locality.ID) error {
-	return fmt.Errorf("route %v: %w (its map, epoch %d, ends at %v)", id, ErrStaleMap, m.spec.Epoch, m.spec.Until.Format(time.RFC3339))
+	return fmt.Errorf("route %v: %w (its map, epoch %d, ends at %v)", id, ErrStaleMap, m.spec.Epoch,
+		m.spec.Until.Format(time.RFC3339))
 }
 
 // generationAt returns the newest generation that had started at z; the first generation takes all older times. It

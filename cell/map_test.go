@@ -269,7 +269,8 @@ func TestNewMap_First(t *testing.T) {
 		t.Errorf("the first map (-want +got):\n%s", diff)
 	}
 	if m.Current() != 0 || m.Floor() != 0 || m.Epoch() != 1 || m.Generations() != 1 || m.Count(0) != 16 {
-		t.Errorf("current %d floor %d epoch %d generations %d count %d", m.Current(), m.Floor(), m.Epoch(), m.Generations(), m.Count(0))
+		t.Errorf("current %d floor %d epoch %d generations %d count %d", m.Current(), m.Floor(), m.Epoch(),
+			m.Generations(), m.Count(0))
 	}
 	if a, b := newMap(t, cell.Spec{Generations: want.Generations}).Spec(), newMap(t, cell.Spec{Generations: want.Generations}).Spec(); a.ID == b.ID || a.Salt == b.Salt {
 		t.Errorf("two maps have one id or salt: %v, %v", a, b)

@@ -327,13 +327,15 @@ func (m *model) skips(s *state, p *modelProc, op protocol.Op) []protocol.View {
 }
 
 func (m *model) start(s *state, i int) {
-	op := map[byte]protocol.Op{'p': protocol.WalkPut, 'l': protocol.WalkLookup, 'o': protocol.WalkPost}[m.procs[i][s.procs[i].call]]
+	op := map[byte]protocol.Op{'p': protocol.WalkPut, 'l': protocol.WalkLookup,
+		'o': protocol.WalkPost}[m.procs[i][s.procs[i].call]]
 	for _, v := range m.skips(s, &s.procs[i], op) {
 		n := *s
 		p := &n.procs[i]
 		p.walk, p.phase = protocol.Walk{Op: op}.Start(v), walking
 		p.values = 1 << s.value()
-		m.step(s, &n, event{int8(i), fmt.Sprintf("begins to %s with", [...]string{"look up", "put", "post"}[op]), v.Current}, nil)
+		m.step(s, &n, event{int8(i), fmt.Sprintf("begins to %s with", [...]string{"look up", "put", "post"}[op]), v.Current},
+			nil)
 	}
 }
 
@@ -363,7 +365,8 @@ func (m *model) walk(s *state, i int, down bool) {
 	p := &n.procs[i]
 	db := &modelDB{s: &n, gen: r.Gen, op: p.walk.Op, bit: 1 << i, down: down}
 	replies, _, err := ask(context.Background(), db, r, oneKey)
-	e := event{int8(i), [...]string{protocol.ActionRead: "reads", protocol.ActionSeal: "seals", protocol.ActionPut: "puts into"}[r.Do], r.Gen}
+	e := event{int8(i), [...]string{protocol.ActionRead: "reads", protocol.ActionSeal: "seals",
+		protocol.ActionPut: "puts into"}[r.Do], r.Gen}
 	if err != nil {
 		if !errors.Is(err, errModelDown) {
 			panic(err)
@@ -426,7 +429,8 @@ func (m *model) readAhead(s *state, i int) {
 			continue
 		}
 		n := *s
-		replies, _, err := ask(context.Background(), &modelDB{s: &n, gen: g}, protocol.Request{Do: protocol.ActionRead, Gen: g}, oneKey)
+		replies, _, err := ask(context.Background(), &modelDB{s: &n, gen: g},
+			protocol.Request{Do: protocol.ActionRead, Gen: g}, oneKey)
 		if err != nil {
 			panic(err)
 		}

@@ -85,7 +85,8 @@ func (m *leaseModel) successors(s leaseState) {
 			n := s
 			n.lives[z] |= 1 << c.Gen
 			if bits.OnesCount8(n.lives[z]) > 1 {
-				m.bad = fmt.Sprintf("an id dated %d was routed to generations %03b; router %d has %+v, the newest map is %+v", z, n.lives[z], i, v, s.newest)
+				m.bad = fmt.Sprintf("an id dated %d was routed to generations %03b; router %d has %+v, the newest map is %+v", z,
+					n.lives[z], i, v, s.newest)
 			}
 			m.emit(n)
 		}

@@ -25,7 +25,8 @@ var scenarios = []scenario{
 	{name: "compact", procs: calls("p", "p", "l"), begin: begun, grow: grow(1, 2), compact: floors(2)},
 	{name: "compact_restarts", procs: calls("p", "l"), begin: begun, grow: grow(1, 2), compact: floors(2), restarts: true},
 	{name: "compact_partly", procs: calls("p", "p", "l"), begin: begun, grow: grow(1, 2), compact: floors(1)},
-	{name: "compact_partly_restarts", procs: calls("pl", "l"), begin: begun, grow: grow(1, 2), compact: floors(1), restarts: true},
+	{name: "compact_partly_restarts", procs: calls("pl", "l"), begin: begun, grow: grow(1, 2), compact: floors(1),
+		restarts: true},
 	{name: "compact_twice", procs: calls("l", "p"), begin: begun, grow: grow(1, 2), compact: floors(2, 2)},
 	{name: "compact_twice_partly", procs: calls("p"), begin: begun, grow: grow(1, 2), compact: floors(1, 2)},
 	{name: "promote", procs: calls("p", "p", "l"), begin: begun, grow: grow(1, 2), promote: true},
@@ -35,7 +36,8 @@ var scenarios = []scenario{
 	{name: "ahead_compact", procs: calls("p", "l"), begin: begun, grow: grow(1, 2), compact: floors(1), ahead: true},
 	{name: "down", procs: calls("p", "p", "l"), begin: begun, grow: grow(1, 2), down: true, restarts: true},
 	{name: "postings", procs: calls("o", "o", "o"), grow: grow(1, 2)},
-	{name: "all", procs: calls("p", "p", "l"), begin: begun, grow: grow(1, 2), compact: floors(1), restarts: true, filters: true, long: true},
+	{name: "all", procs: calls("p", "p", "l"), begin: begun, grow: grow(1, 2), compact: floors(1), restarts: true,
+		filters: true, long: true},
 }
 
 func calls(procs ...string) (of [modelProcs]string) {

@@ -80,7 +80,8 @@ func (m *mover[T]) follow(ctx context.Context, near int) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: changes arrive faster than they can be copied: try again when there are fewer writes", ErrUnavailable)
+	return fmt.Errorf("%w: changes arrive faster than they can be copied: try again when there are fewer writes",
+		ErrUnavailable)
 }
 
 // repeat copies the current rows of journal entries to the target.

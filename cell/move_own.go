@@ -61,7 +61,8 @@ func (m *mover[T]) own(ctx context.Context) (owned context.Context, release func
 		ttl = 0 // any previous holder is gone
 	}
 	now := m.cells.opts.Now
-	m.owner = fmt.Sprintf("%s, to %s, since %s (%.6s)", m.opts.Owner, Redact(m.to.URL), now().UTC().Format(time.RFC3339), m.attempt)
+	m.owner = fmt.Sprintf("%s, to %s, since %s (%.6s)", m.opts.Owner, Redact(m.to.URL),
+		now().UTC().Format(time.RFC3339), m.attempt)
 	h := lease.NewHolder(lease.Options{
 		Name: moveLease, Owner: m.owner, TTL: ttl, Now: now,
 		View: func(ctx context.Context, fn func(lease.Store) error) error {

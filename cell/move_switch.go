@@ -163,7 +163,8 @@ func (m *mover[T]) pointAuthority(ctx context.Context, moved func(*Spec)) error 
 				return errTaken
 			}
 			if epoch, _, err := t.CellMap(ctx); err != nil || epoch != old.Epoch() {
-				return errors.Join(err, fmt.Errorf("%w: it has epoch %d, the one to follow has %d", ErrConflict, epoch, old.Epoch()))
+				return errors.Join(err, fmt.Errorf("%w: it has epoch %d, the one to follow has %d", ErrConflict, epoch,
+					old.Epoch()))
 			}
 			head.Home, head.Move = Moved, ""
 			return t.PutCellMap(ctx, next.Epoch(), text)

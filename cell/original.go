@@ -34,7 +34,8 @@ func (c *Cells[T]) original(ctx context.Context, db Opened[T], head Head, m *Map
 
 // same returns ErrCopy unless the database opened at a URL is the one where a map places the cell.
 func (c *Cells[T]) same(ctx context.Context, db Opened[T], at string, id ID, own string) error {
-	what := fmt.Sprintf("%s was opened as cell %v, and the cell map says that this cell is at %s", Redact(at), id, Redact(own))
+	what := fmt.Sprintf("%s was opened as cell %v, and the cell map says that this cell is at %s", Redact(at), id,
+		Redact(own))
 	const do = "name the installation as its map does; or, if it was restored here, run locus cell restored --map OLD=NEW"
 	same, err := c.leads(ctx, own, db)
 	switch {

@@ -87,7 +87,8 @@ func PlanGrowth(m *Map, g Growth, now time.Time) (*Plan, error) {
 		p.Wait = max(0, p.Starts.Sub(now))
 	}
 	for i := m.spec.Floor; i <= gen; i++ {
-		pg := PlanGeneration{Generation: i, Cells: next.gens[i].cells, Role: RoleOlder, Share: 1 / float64(next.gens[i].cells)}
+		pg := PlanGeneration{Generation: i, Cells: next.gens[i].cells, Role: RoleOlder,
+			Share: 1 / float64(next.gens[i].cells)}
 		if i == gen {
 			pg.Role = RoleCurrent
 		}

@@ -26,11 +26,13 @@ func TestPlanGrowth(t *testing.T) {
 	t.Parallel()
 	m := planned(t)
 	now := m.Until().Add(-41 * time.Minute)
-	p, err := cell.PlanGrowth(m, cell.Growth{Cells: 240, URLs: []string{"postgres://db2/locus_g{g}_{i}", "postgres://db4:5433/locus_g{g}_{i}"}}, now)
+	p, err := cell.PlanGrowth(m, cell.Growth{Cells: 240,
+		URLs: []string{"postgres://db2/locus_g{g}_{i}", "postgres://db4:5433/locus_g{g}_{i}"}}, now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Epoch != m.Epoch() || p.Generation != 2 || p.Cells != 240 || p.Announced || !p.Starts.Equal(m.Until()) || p.Wait != 41*time.Minute {
+	if p.Epoch != m.Epoch() || p.Generation != 2 || p.Cells != 240 || p.Announced || !p.Starts.Equal(m.Until()) ||
+		p.Wait != 41*time.Minute {
 		t.Errorf("plan %+v", p)
 	}
 	wantGenerations := []cell.PlanGeneration{
@@ -84,7 +86,8 @@ func TestPlanGrowth_GoesOn(t *testing.T) {
 	if p.Room != 14 {
 		t.Errorf("from 48 to 144 and on: room for %d", p.Room)
 	}
-	p, err = cell.PlanGrowth(m, cell.Growth{Cells: 48, URLs: []string{"postgres://db3/locus_g{g}_{i}"}}, m.Until().Add(time.Hour))
+	p, err = cell.PlanGrowth(m, cell.Growth{Cells: 48, URLs: []string{"postgres://db3/locus_g{g}_{i}"}},
+		m.Until().Add(time.Hour))
 	if err != nil || p.Generation != 2 || p.Announced || p.Wait != 0 {
 		t.Errorf("as many at another place: %+v, %v", p, err)
 	}

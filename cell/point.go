@@ -15,7 +15,8 @@ var (
 	// ErrNoServer means that no cell is on a server that can be recovered to a moment of its log.
 	ErrNoServer = problem.Class(problem.ErrConflict, "cell: no cell is on a server")
 	// ErrNoPoint means that a cell is not on a server, but others are.
-	ErrNoPoint = problem.Class(problem.ErrConflict, "cell: some cells are files, which cannot be recovered to a moment of their log")
+	ErrNoPoint = problem.Class(problem.ErrConflict,
+		"cell: some cells are files, which cannot be recovered to a moment of their log")
 )
 
 // Point is a moment that a database server can be recovered to.
@@ -35,7 +36,8 @@ type Recoverable interface {
 	// refuses, it chooses a time to recover to instead and waits a second before and after it, so nothing may be
 	// written to the databases before it returns.
 	Points(ctx context.Context, urls []string, name string) ([]Point, error)
-	// Noted returns what was stored by PutDefinition in the database at a URL, nil if nothing was. It changes nothing there.
+	// Noted returns what was stored by PutDefinition in the database at a URL, nil if nothing was. It changes nothing
+	// there.
 	Noted(ctx context.Context, url, name string) ([]byte, error)
 }
 
@@ -66,8 +68,8 @@ func (c *Cells[T]) Points(ctx context.Context, name string) ([]Point, error) {
 	return all, nil
 }
 
-// Recoverable returns nil if every cell is on a server that can be recovered to a moment of its log, ErrNoServer if none is, and otherwise
-// ErrNoPoint.
+// Recoverable returns nil if every cell is on a server that can be recovered to a moment of its log, ErrNoServer if
+// none is, and otherwise ErrNoPoint.
 func (c *Cells[T]) Recoverable() error {
 	m := c.Map()
 	var not error

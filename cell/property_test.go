@@ -155,7 +155,8 @@ func TestT3_TightestMaps(t *testing.T) {
 	for _, spec := range []cell.Spec{
 		{ID: "two generations of 2^31", Generations: []cell.Generation{{Cells: 1 << 31}, {Cells: 1 << 31, Starts: ms(1)}}},
 		{ID: "2^32 cells", Generations: []cell.Generation{{Cells: 1 << 32}}},
-		{ID: "97*3*7*10", Generations: []cell.Generation{{Cells: 97}, {Cells: 97 * 3, Starts: ms(1)}, {Cells: 97 * 3 * 7, Starts: ms(2)}, {Cells: 97 * 3 * 7 * 10, Starts: ms(3)}}},
+		{ID: "97*3*7*10", Generations: []cell.Generation{{Cells: 97}, {Cells: 97 * 3, Starts: ms(1)},
+			{Cells: 97 * 3 * 7, Starts: ms(2)}, {Cells: 97 * 3 * 7 * 10, Starts: ms(3)}}},
 	} {
 		m := newMap(t, spec)
 		for g := range m.Generations() {

@@ -135,7 +135,8 @@ func TestP08_AnOldMapIsNotWorkedBy(t *testing.T) {
 		closeCells(t, c)
 		c = open(t, memory, 0)
 		if m := c.Map(); m.Current() != 1 || m.Count(1) != 4 || head(t, c, cell.ID{}).Keys != cell.Sealed {
-			t.Errorf("generation %d of %d cells is current, g0-0 is %v", m.Current(), m.Count(m.Current()), head(t, c, cell.ID{}).Keys)
+			t.Errorf("generation %d of %d cells is current, g0-0 is %v", m.Current(), m.Count(m.Current()),
+				head(t, c, cell.ID{}).Keys)
 		}
 	})
 }

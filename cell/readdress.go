@@ -59,7 +59,8 @@ func under(url, of string) (rest string, ok bool) {
 		return "", false
 	}
 	rest, ok = strings.CutPrefix(url, of)
-	return rest, ok && (rest == "" || rest[0] == '/' || len(rest) > 2 && rest[:2] == "_g" && (rest[2] == '{' || '0' <= rest[2] && rest[2] <= '9'))
+	return rest, ok && (rest == "" || rest[0] == '/' || len(rest) > 2 && rest[:2] == "_g" &&
+		(rest[2] == '{' || '0' <= rest[2] && rest[2] <= '9'))
 }
 
 // Readdressed is a cell whose URL is rewritten.
@@ -149,7 +150,8 @@ func (c *Cells[T]) survey(ctx context.Context, m *Map, cells []Readdressed) (*Ma
 		if err := db.Identify(ctx, m.IdentityOf(r.Cell, c.opts.Rules)); err != nil {
 			return err
 		}
-		if same, err := c.leads(ctx, r.From, db); err == nil && same { // an original that cannot be reached cannot be this database
+		// an original that cannot be reached cannot be this database
+		if same, err := c.leads(ctx, r.From, db); err == nil && same {
 			return fmt.Errorf("%w: %s is the same database as %s: nothing was copied there", ErrIdentity, Redact(r.To), Redact(r.From))
 		}
 		_, has, err := readMap(ctx, db)

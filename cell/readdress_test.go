@@ -269,8 +269,10 @@ func TestRewrite(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ old, new, url, want string }{
 		{"postgres://a/locus", "postgres://b/locus", "postgres://a/locus_g{g}_{i}", "postgres://b/locus_g{g}_{i}"},
-		{"postgres://a/locus", "postgres://b/copy", "postgres://a/locus_g{g}_{i}?pooler=1", "postgres://b/copy_g{g}_{i}?pooler=1"},
-		{"postgres://a/locus?pooler=1", "postgres://b/locus?x=2", "postgres://a/locus_g0_0?pooler=1", "postgres://b/locus_g0_0?x=2"},
+		{"postgres://a/locus", "postgres://b/copy", "postgres://a/locus_g{g}_{i}?pooler=1",
+			"postgres://b/copy_g{g}_{i}?pooler=1"},
+		{"postgres://a/locus?pooler=1", "postgres://b/locus?x=2", "postgres://a/locus_g0_0?pooler=1",
+			"postgres://b/locus_g0_0?x=2"},
 		{"postgres://a/locus?pooler=1", "postgres://b/locus", "postgres://a/locus_g0_0", ""},
 		{"postgres://a", "postgres://b", "postgres://a/archive_g0_3", "postgres://b/archive_g0_3"},
 		{"postgres://a", "postgres://b", "postgres://ab/locus_g0_3", ""},

@@ -50,7 +50,8 @@ func TestRefresh_WhileThisProcessMovesTheAuthority(t *testing.T) {
 		t.Error(err)
 	}
 	if got := head(t, a, cell.ID{}); got.Incarnation != 2 || a.Map().Epoch() != m.Epoch() || !refreshed {
-		t.Errorf("the authority is asked at incarnation %d, epoch %d, refreshed: %v", got.Incarnation, a.Map().Epoch(), refreshed)
+		t.Errorf("the authority is asked at incarnation %d, epoch %d, refreshed: %v", got.Incarnation,
+			a.Map().Epoch(), refreshed)
 	}
 }
 
@@ -63,7 +64,8 @@ func fill(t *testing.T, c *process, m *cell.Map) {
 	}
 	if err := errors.Join(db.Identify(t.Context(), m.IdentityOf(cell.ID{}, "r")),
 		db.Exclusive(t.Context(), func(s cell.Store) error {
-			return errors.Join(s.PutCellMap(t.Context(), m.Epoch(), text(t, m)), s.SetHead(t.Context(), cell.Head{Incarnation: 2, KnownEpoch: m.Epoch()}))
+			return errors.Join(s.PutCellMap(t.Context(), m.Epoch(), text(t, m)),
+				s.SetHead(t.Context(), cell.Head{Incarnation: 2, KnownEpoch: m.Epoch()}))
 		}), db.Close()); err != nil {
 		t.Fatal(err)
 	}

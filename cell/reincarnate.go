@@ -87,7 +87,8 @@ func (c *Cells[T]) newestMap(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if newest.spec.Authority != m.spec.Authority || newest.spec.Moved[m.spec.Authority] != m.spec.Moved[m.spec.Authority] {
+		if newest.spec.Authority != m.spec.Authority ||
+			newest.spec.Moved[m.spec.Authority] != m.spec.Moved[m.spec.Authority] {
 			return fmt.Errorf("%w: cell map %d says that cell %v holds it and is at %s, not here: put that database in its place",
 				ErrIdentity, newest.Epoch(), newest.spec.Authority, Redact(newest.URL(newest.spec.Authority)))
 		}

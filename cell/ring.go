@@ -4,8 +4,8 @@ package cell
 
 import "github.com/locus-db/locus/locality"
 
-// family is the number of positions around a key for its IDs: enough that IDs of many keys can lie side by side, and few
-// enough that they stay with their keys when segments are halved later, down to a 512th of the ring.
+// family is the number of positions around a key for its IDs: enough that IDs of many keys can lie side by side, and
+// few enough that they stay with their keys when segments are halved later, down to a 512th of the ring.
 const family = 1 << 23
 
 func (g generation) segment(position uint32) uint32 {

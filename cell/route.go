@@ -135,8 +135,8 @@ type Slot struct {
 // PuidRoute explains where a puid lives.
 type PuidRoute struct {
 	PUID int64 `json:"puid,string"`
-	// Slot numbers the ranges from the lowest puids up. Finest is the cell of the finest generation that contains the slot,
-	// Distance the distance of the slot from the start of that cell.
+	// Slot numbers the ranges from the lowest puids up. Finest is the cell of the finest generation that contains the
+	// slot, Distance the distance of the slot from the start of that cell.
 	Slot     uint64 `json:"slot"`
 	Finest   uint64 `json:"finest"`
 	Distance uint64 `json:"distance"`

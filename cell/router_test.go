@@ -87,7 +87,8 @@ func TestRouter_AgreesWithTheMap(t *testing.T) {
 	}
 	for _, e := range exampleIDs {
 		route, err := r.ExplainEntity(e.id)
-		if err != nil || route.Cell != e.cell || route.Position != e.id.Position() || route.Layers[e.cell.Gen].Cell != e.cell {
+		if err != nil || route.Cell != e.cell || route.Position != e.id.Position() ||
+			route.Layers[e.cell.Gen].Cell != e.cell {
 			t.Errorf("%v: %+v, %v, want %v", e.id, route, err, e.cell)
 		}
 	}
@@ -113,7 +114,8 @@ func TestMap_LayersAreTheCellsOfAPosition(t *testing.T) {
 		}
 		for g, l := range layers {
 			lo, hi := m.PuidRange(l.Cell)
-			if l.Puids != (cell.Range{Lo: lo, Hi: hi}) || l.Cell != m.Key(g, at) || uint64(at) < l.Lo || uint64(at) >= l.Hi || l.Cells != m.Count(g) || l.Role != roles[g] {
+			if l.Puids != (cell.Range{Lo: lo, Hi: hi}) || l.Cell != m.Key(g, at) || uint64(at) < l.Lo || uint64(at) >= l.Hi ||
+				l.Cells != m.Count(g) || l.Role != roles[g] {
 				t.Errorf("layer %d of %d is %+v", g, at, l)
 			}
 		}
@@ -186,7 +188,8 @@ func TestRouter_ShowsNoSecrets(t *testing.T) {
 	}
 	route := cell.NewRouter(newMap(t, spec)).ExplainKey("vendor", "88231")
 	text, err := json.Marshal(route)
-	if err != nil || strings.Contains(string(text), "hush") || !strings.Contains(string(text), "postgres://locus@db1:5432,db2:5433/locus_g0_1\"") {
+	if err != nil || strings.Contains(string(text), "hush") ||
+		!strings.Contains(string(text), "postgres://locus@db1:5432,db2:5433/locus_g0_1\"") {
 		t.Errorf("%s, %v", text, err)
 	}
 }

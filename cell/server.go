@@ -16,7 +16,8 @@ type Server struct {
 	// Pooled reports whether there is a pooler in front of the server, PoolerNamed whether the URL names it as one.
 	Pooled      bool `json:"pooled"`
 	PoolerNamed bool `json:"pooler_named"`
-	// Budget is how many connections this process may have, Own how many it has. Of the server's Connections, Used are open by all processes.
+	// Budget is how many connections this process may have, Own how many it has. Of the server's Connections, Used are
+	// open by all processes.
 	Budget      int `json:"budget"`
 	Own         int `json:"own"`
 	Connections int `json:"connections"`
@@ -26,8 +27,8 @@ type Server struct {
 	ClockMS int64 `json:"clock_ms"`
 	// Recovering reports whether the server is a standby itself.
 	Recovering bool `json:"recovering"`
-	// Standbys are the connected replicas, by name. Hidden reports that the role may only see their number; their fields are
-	// then unknown.
+	// Standbys are the connected replicas, by name. Hidden reports that the role may only see their number; their
+	// fields are then unknown.
 	Standbys []Standby `json:"standbys,omitempty"`
 	Hidden   bool      `json:"standbys_hidden"`
 	// Archives reports whether the server archives its log, ArchiveFails whether its last attempt failed.

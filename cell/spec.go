@@ -165,7 +165,8 @@ func checkCounts(gens []Generation) error {
 	}
 	finest := gens[len(gens)-1].Cells
 	if room := ring / min(finest, ring+1); uint64(len(gens)) > room {
-		return fmt.Errorf("%w: %d generations, but between the ranges of %d cells there is room for %d", ErrMap, len(gens), finest, room)
+		return fmt.Errorf("%w: %d generations, but between the ranges of %d cells there is room for %d", ErrMap, len(gens),
+			finest, room)
 	}
 	if len(gens) > math.MaxUint16 {
 		return fmt.Errorf("%w: %d generations, at most %d", ErrMap, len(gens), math.MaxUint16)

@@ -19,13 +19,13 @@ type Stats struct {
 	Bytes int64 `json:"bytes"`
 	// WAL is the size of the cell's write-ahead log, if it has one of its own.
 	WAL int64 `json:"-"`
-	// Pool is the use of the connections that the process has to the cell's server, shared with other cells there. It is zero for
-	// cells in files.
+	// Pool is the use of the connections that the process has to the cell's server, shared with other cells there. It
+	// is zero for cells in files.
 	Pool Pool `json:"-"`
 }
 
-// Pool is the use of a process's connections to one server: at most Budget, of which Open are open and Idle of these unused, and
-// the transactions that wait for one.
+// Pool is the use of a process's connections to one server: at most Budget, of which Open are open and Idle of these
+// unused, and the transactions that wait for one.
 type Pool struct {
 	Server                      string
 	Budget, Open, Idle, Waiting int

@@ -11,7 +11,8 @@ import (
 
 // ErrNoRoom means that a cell has allocated all puids of its range. Existing records are not affected; new ones need a
 // new generation of cells.
-var ErrNoRoom = problem.Class(problem.ErrUnavailable, "cell: the cell's range of puids is used up: add a generation of cells")
+var ErrNoRoom = problem.Class(problem.ErrUnavailable,
+	"cell: the cell's range of puids is used up: add a generation of cells")
 
 // ErrDiskFull is the ErrNoRoom of a disk: adding cells elsewhere does not free it.
 var ErrDiskFull = problem.Class(ErrNoRoom, "the disk is full")

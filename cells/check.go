@@ -32,10 +32,10 @@ type Checking struct {
 	Repair bool
 }
 
-// Check compares everything that cells store with its recomputation, during reads and writes: the key directory, records,
-// births, postings, edges, entities, the search index, decisions, logs and totals, counters, the copies of the cell map, and
-// rollups. Without Repair it writes nothing. With it, rows that follow from records are recomputed; ids stay. Each
-// difference is passed to found. The error names the parts that could not be compared.
+// Check compares everything that cells store with its recomputation, during reads and writes: the key directory,
+// records, births, postings, edges, entities, the search index, decisions, logs and totals, counters, the copies of the
+// cell map, and rollups. Without Repair it writes nothing. With it, rows that follow from records are recomputed; ids
+// stay. Each difference is passed to found. The error names the parts that could not be compared.
 func (h *Handle) Check(ctx context.Context, opts Checking, found func(Difference) error, progress func(CheckProgress) error) error {
 	if opts.Repair {
 		if err := h.engine.CheckWrites(); err != nil {
@@ -52,8 +52,10 @@ func (h *Handle) Check(ctx context.Context, opts Checking, found func(Difference
 	if c.Cells == nil {
 		c.Cells, c.whole = h.engine.Map().Cells(), true
 	}
-	err := h.engine.Resolver.Check(ctx, resolve.Checking{Cells: c.Cells, Repair: c.Repair, Report: found, Progress: progress})
-	if errors.Is(err, resolve.ErrMigrating) || errors.Is(err, resolve.ErrUpgrading) || errors.Is(err, resolve.ErrOutdated) {
+	err := h.engine.Resolver.Check(ctx,
+		resolve.Checking{Cells: c.Cells, Repair: c.Repair, Report: found, Progress: progress})
+	if errors.Is(err, resolve.ErrMigrating) || errors.Is(err, resolve.ErrUpgrading) ||
+		errors.Is(err, resolve.ErrOutdated) {
 		return err
 	}
 	for _, id := range c.Cells {
@@ -124,7 +126,8 @@ func (c *cellCheck) counters(ctx context.Context, id cell.ID) error {
 			damages, err := of.verify(ctx, tx, keys)
 			for _, d := range damages {
 				found = append(found, Difference{
-					What: "counter", Cell: id, ID: fmt.Sprintf("metric %d in %s", d.ID, of.name), Stored: d.Stored, Want: d.Want, Advice: adviceCounters,
+					What: "counter", Cell: id, ID: fmt.Sprintf("metric %d in %s", d.ID, of.name), Stored: d.Stored, Want: d.Want,
+					Advice: adviceCounters,
 				})
 			}
 			n += len(rows)
@@ -213,7 +216,8 @@ func (c *cellCheck) audit(ctx context.Context, id cell.ID) error {
 	}
 	for _, p := range report.Problems {
 		if err := c.found(Difference{
-			What: "audit", Cell: id, ID: fmt.Sprintf("entry %d of chain %s", p.Seq, p.Chain), Stored: p.What, Want: "the log as it was written",
+			What: "audit", Cell: id, ID: fmt.Sprintf("entry %d of chain %s", p.Seq, p.Chain), Stored: p.What,
+			Want:   "the log as it was written",
 			Advice: "compare with an export of the log, or with a backup of the cell",
 		}); err != nil {
 			return err
@@ -242,8 +246,9 @@ func (c *cellCheck) rollupsOf(ctx context.Context) error {
 			differs += v.Differs
 			for _, d := range v.Differences {
 				if err := c.found(Difference{
-					What: "rollup", Cell: v.Cell, ID: name + " " + strings.Join(d.Group, ", "), Stored: d.Stored, Want: d.Recomputed, Repaired: c.Repair,
-					Advice: c.rebuilt(name),
+					What: "rollup", Cell: v.Cell, ID: name + " " + strings.Join(d.Group, ", "), Stored: d.Stored, Want: d.Recomputed,
+					Repaired: c.Repair,
+					Advice:   c.rebuilt(name),
 				}); err != nil {
 					return err
 				}

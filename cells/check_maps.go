@@ -34,7 +34,8 @@ func differentMaps(ctx context.Context, e *engine.Engine, id cell.ID) (found []r
 		}
 	}
 	note := func(what, stored, want string) {
-		found = append(found, resolve.Difference{What: "map", Cell: id, ID: what, Stored: stored, Want: want, Advice: "see locus cell list; a growth, or a restart, writes it again"})
+		found = append(found, resolve.Difference{What: "map", Cell: id, ID: what, Stored: stored, Want: want,
+			Advice: "see locus cell list; a growth, or a restart, writes it again"})
 	}
 	for _, m := range own {
 		switch {

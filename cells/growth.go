@@ -46,8 +46,8 @@ func (h *Handle) checkGrowth(g cell.Growth) error {
 	return nil
 }
 
-// Compact copies the keys and blocking keys of generations below to into the current one, so that lookups need fewer cells;
-// see resolve.Resolver.Compact. It may be interrupted and started again anywhere.
+// Compact copies the keys and blocking keys of generations below to into the current one, so that lookups need fewer
+// cells; see resolve.Resolver.Compact. It may be interrupted and started again anywhere.
 func (h *Handle) Compact(ctx context.Context, to int, progress func(cell.Progress)) error {
 	if err := h.engine.CheckWrites(); err != nil {
 		return err

@@ -94,7 +94,8 @@ func (h *Handle) kindStatus() []KindStatus {
 	var kinds []KindStatus
 	for _, k := range h.engine.Resolver.Rules().Kinds() {
 		schema := k.Matcher.Schema()
-		kinds = append(kinds, KindStatus{schema.Kind, schema.Version, fmt.Sprintf("%016x", k.Matcher.TermFrequencies().Hash())})
+		kinds = append(kinds, KindStatus{schema.Kind, schema.Version,
+			fmt.Sprintf("%016x", k.Matcher.TermFrequencies().Hash())})
 	}
 	return kinds
 }

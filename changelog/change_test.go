@@ -26,11 +26,13 @@ func TestChange_JSON(t *testing.T) {
 		want   string
 	}{
 		"a put": {
-			changelog.Change{Seq: math.MaxInt64, Time: at, Kind: changelog.Put, Entity: id, After: []changelog.Version{{PUID: math.MinInt64, Version: 1}}},
+			changelog.Change{Seq: math.MaxInt64, Time: at, Kind: changelog.Put, Entity: id,
+				After: []changelog.Version{{PUID: math.MinInt64, Version: 1}}},
 			`{"seq":"9223372036854775807","time":"2026-11-20T12:00:00.005Z","kind":"put","entity":"20be0ffc-314a-bd53-7a50-013a65ca76d2","after":[{"puid":"-9223372036854775808","version":1}]}`,
 		},
 		"a retirement": {
-			changelog.Change{Seq: 1, Time: at, Kind: changelog.Retired, Entity: id, Into: locality.Max(), Before: []changelog.Version{{PUID: 7, Version: 2}}},
+			changelog.Change{Seq: 1, Time: at, Kind: changelog.Retired, Entity: id, Into: locality.Max(),
+				Before: []changelog.Version{{PUID: 7, Version: 2}}},
 			`{"seq":"1","time":"2026-11-20T12:00:00.005Z","kind":"retired","entity":"20be0ffc-314a-bd53-7a50-013a65ca76d2","into":"ffffffff-ffff-ffff-ffff-ffffffffffff","before":[{"puid":"7","version":2}]}`,
 		},
 	} {
@@ -51,8 +53,10 @@ func TestChange_SurvivesJSON(t *testing.T) {
 	}), 0, 4)
 	rapid.Check(t, func(t *rapid.T) {
 		want := changelog.Change{
-			Seq: changelog.Seq(rapid.Int64().Draw(t, "seq")), Time: time.UnixMilli(rapid.Int64Range(0, 1<<47).Draw(t, "time")).UTC(),
-			Kind: rapid.SampledFrom([]changelog.Kind{changelog.Put, changelog.Merged}).Draw(t, "kind"), Before: versions.Draw(t, "before"), After: versions.Draw(t, "after"),
+			Seq:    changelog.Seq(rapid.Int64().Draw(t, "seq")),
+			Time:   time.UnixMilli(rapid.Int64Range(0, 1<<47).Draw(t, "time")).UTC(),
+			Kind:   rapid.SampledFrom([]changelog.Kind{changelog.Put, changelog.Merged}).Draw(t, "kind"),
+			Before: versions.Draw(t, "before"), After: versions.Draw(t, "after"),
 		}
 		text, err := json.Marshal(want)
 		if err != nil {

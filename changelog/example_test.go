@@ -20,7 +20,8 @@ func Example() {
 		{Seq: 2, Kind: changelog.Created, Entity: a, After: []changelog.Version{seven}},
 		{Seq: 3, Kind: changelog.Put, Entity: b, After: []changelog.Version{nine}},
 		{Seq: 4, Kind: changelog.Created, Entity: b, After: []changelog.Version{nine}},
-		{Seq: 5, Kind: changelog.Merged, Entity: a, Before: []changelog.Version{seven}, After: []changelog.Version{seven, nine}},
+		{Seq: 5, Kind: changelog.Merged, Entity: a, Before: []changelog.Version{seven},
+			After: []changelog.Version{seven, nine}},
 		{Seq: 6, Kind: changelog.Retired, Entity: b, Into: a, Before: []changelog.Version{nine}},
 	}
 

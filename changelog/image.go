@@ -63,7 +63,8 @@ func ImageOfRecord(r *entity.Record, attributes []string) *Image {
 	if r == nil || r.Deleted() {
 		return nil
 	}
-	im := &Image{Kind: r.Kind, Sources: []string{r.Source}, Outcome: OutcomeCreated, Attributes: make(entity.Attributes, len(attributes))}
+	im := &Image{Kind: r.Kind, Sources: []string{r.Source}, Outcome: OutcomeCreated,
+		Attributes: make(entity.Attributes, len(attributes))}
 	if r.Anchor != r.PUID {
 		im.Outcome = OutcomeMatched
 	}

@@ -70,7 +70,8 @@ func TestImages_UnionIsTheLeastThatContainsBoth(t *testing.T) {
 func TestImageOf(t *testing.T) {
 	t.Parallel()
 	e := &entity.Entity{
-		ID: locality.Max(), Members: []entity.Member{{PUID: 1, Ref: entity.Ref{Source: "osm"}}, {PUID: 2, Ref: entity.Ref{Source: "crawl"}}, {PUID: 3, Ref: entity.Ref{Source: "osm"}}},
+		ID: locality.Max(), Members: []entity.Member{{PUID: 1, Ref: entity.Ref{Source: "osm"}},
+			{PUID: 2, Ref: entity.Ref{Source: "crawl"}}, {PUID: 3, Ref: entity.Ref{Source: "osm"}}},
 		View: entity.View{
 			{Name: "name", Values: []entity.MergedValue{{Value: "Joe's"}, {Value: "Joes"}}},
 			{Name: "tags", Values: []entity.MergedValue{{Value: "b"}, {Value: "a"}}},
@@ -78,7 +79,8 @@ func TestImageOf(t *testing.T) {
 		},
 	}
 	many := func(attribute string) bool { return attribute == "tags" }
-	want := &changelog.Image{Sources: []string{"crawl", "osm"}, Attributes: entity.Attributes{"name": {"Joe's"}, "tags": {"b", "a"}}}
+	want := &changelog.Image{Sources: []string{"crawl", "osm"},
+		Attributes: entity.Attributes{"name": {"Joe's"}, "tags": {"b", "a"}}}
 	if diff := cmp.Diff(want, changelog.ImageOf(e, []string{"name", "tags", "nothing"}, many)); diff != "" {
 		t.Errorf("entity (-want +got):\n%s", diff)
 	}
@@ -86,8 +88,10 @@ func TestImageOf(t *testing.T) {
 		t.Errorf("no entity is %+v", got)
 	}
 
-	r := &entity.Record{PUID: 7, Ref: entity.Ref{Source: "osm", Key: "1"}, Anchor: 7, Attributes: entity.Attributes{"name": {"Joe's"}, "city": {"Oakland"}}}
-	want = &changelog.Image{Sources: []string{"osm"}, Outcome: changelog.OutcomeCreated, Attributes: entity.Attributes{"city": {"Oakland"}}}
+	r := &entity.Record{PUID: 7, Ref: entity.Ref{Source: "osm", Key: "1"}, Anchor: 7,
+		Attributes: entity.Attributes{"name": {"Joe's"}, "city": {"Oakland"}}}
+	want = &changelog.Image{Sources: []string{"osm"}, Outcome: changelog.OutcomeCreated,
+		Attributes: entity.Attributes{"city": {"Oakland"}}}
 	if diff := cmp.Diff(want, changelog.ImageOfRecord(r, []string{"city", "nothing"})); diff != "" {
 		t.Errorf("record (-want +got):\n%s", diff)
 	}

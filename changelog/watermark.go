@@ -54,7 +54,8 @@ func ParseWatermark(text string) (Watermark, error) {
 		seq, numeric := strconv.ParseInt(number, 10, 64)
 		_, twice := w[id]
 		if err != nil || numeric != nil || seq < 0 || strconv.FormatInt(seq, 10) != number || twice {
-			return nil, problem.Invalid("/watermark", "invalid", "want cells with positions such as g0-0:17,g0-3:4, each cell once, not %.40q", part)
+			return nil, problem.Invalid("/watermark", "invalid",
+				"want cells with positions such as g0-0:17,g0-3:4, each cell once, not %.40q", part)
 		}
 		w[id] = Seq(seq)
 	}

@@ -53,7 +53,8 @@ func TestWatermark_Order(t *testing.T) {
 	if v[a] != 1 {
 		t.Error("Union changed what it was called on")
 	}
-	if !u.Contains(v) || !u.Contains(w) || w.Contains(v) || v.Contains(w) || !u.Contains(nil) || changelog.Watermark(nil).Contains(w) {
+	if !u.Contains(v) || !u.Contains(w) || w.Contains(v) || v.Contains(w) || !u.Contains(nil) ||
+		changelog.Watermark(nil).Contains(w) {
 		t.Error("what contains what")
 	}
 	if got := changelog.Watermark(nil).Union(w); !got.Contains(w) {

@@ -19,8 +19,8 @@ const (
 	awaitPoll     = 20 * time.Millisecond
 )
 
-// ErrBehind means that the databases that are read did not reach a watermark in time: a standby lags, or the watermark is
-// of another installation or of a history that a restored backup lacks.
+// ErrBehind means that the databases that are read did not reach a watermark in time: a standby lags, or the watermark
+// is of another installation or of a history that a restored backup lacks.
 var ErrBehind = problem.Class(problem.ErrUnavailable, "changes: data is behind the requested watermark")
 
 // Await waits until the cells that this process reads contain a watermark, such as that of a write by another process,

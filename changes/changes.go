@@ -93,7 +93,8 @@ func changesAfter(ctx context.Context, tx storage.Tx, after changelog.Seq, named
 	case !named:
 		after = bounds.Trimmed
 	case after < bounds.Trimmed:
-		return nil, fmt.Errorf("%w: the log goes from %d to %d, not to %d", changelog.ErrTrimmed, bounds.Trimmed+1, bounds.Last, after)
+		return nil, fmt.Errorf("%w: the log goes from %d to %d, not to %d", changelog.ErrTrimmed, bounds.Trimmed+1,
+			bounds.Last, after)
 	}
 	if err := changelog.CheckReached(ctx, tx, after); err != nil {
 		return nil, err

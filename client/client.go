@@ -45,7 +45,8 @@ func (o *Options) withDefaults() Options {
 	}
 	if d.HTTP == nil {
 		d.HTTP = &http.Client{Transport: &http.Transport{
-			Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: 10 * time.Second,
+			Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, IdleConnTimeout: time.Minute,
+			TLSHandshakeTimeout: 10 * time.Second,
 		}}
 	}
 	if d.Waiting == 0 {
@@ -66,8 +67,8 @@ func (o *Options) withDefaults() Options {
 	return d
 }
 
-// Client calls the operations of a server, and counts hits through a queue. It is safe for concurrent use; concurrent callers of
-// Add share requests.
+// Client calls the operations of a server, and counts hits through a queue. It is safe for concurrent use; concurrent
+// callers of Add share requests.
 type Client struct {
 	opts     Options // without Token
 	token    secret.Text
@@ -118,7 +119,8 @@ func New(server string, opts *Options) (*Client, error) {
 	}
 	o := opts.withDefaults()
 	if o.Waiting < 0 || o.Timeout < 0 || o.Patience < 0 {
-		return nil, fmt.Errorf("client: an option is negative: Waiting %d, Timeout %v, Patience %v", o.Waiting, o.Timeout, o.Patience)
+		return nil, fmt.Errorf("client: an option is negative: Waiting %d, Timeout %v, Patience %v", o.Waiting,
+			o.Timeout, o.Patience)
 	}
 	if o.Token != "" && u.Scheme != "https" && !loopback(u.Hostname()) {
 		return nil, errors.New("client: a token is sent only over https, except to this machine: others could read it on the way")

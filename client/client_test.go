@@ -42,7 +42,8 @@ func shut(t *testing.T, c *client.Client) {
 // most once.
 func TestP02_ClientCountsOnce(t *testing.T) {
 	t.Parallel()
-	fates := []string{"", "", "", "lost before", "lost after", "overloaded", "draining", "proxy", "commit_unknown", "cut", "no connection"}
+	fates := []string{"", "", "", "lost before", "lost after", "overloaded", "draining", "proxy", "commit_unknown", "cut",
+		"no connection"}
 	for seed := range uint64(9) {
 		synctest.Test(t, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, seed))

@@ -14,8 +14,8 @@
 // (see CodeOf) if the server refused it. A request is repeated for Options.Patience, with growing pauses and not before
 // Retry-After, if that is safe. Methods All... return the items of all pages, FollowChanges a feed that resumes.
 //
-// Callers of Add share requests: while one is in flight, the hits of all other callers gather and go out together in the
-// next one. A single caller does not wait for others, and an idle client sends nothing.
+// Callers of Add share requests: while one is in flight, the hits of all other callers gather and go out together in
+// the next one. A single caller does not wait for others, and an idle client sends nothing.
 //
 // A client is a producer with a random 128-bit ID, and numbers its batches. A batch without an answer is sent
 // again with the same number, and the server stores the last number together with the counts: a lost reply, a

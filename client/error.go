@@ -32,9 +32,11 @@ func (e *Error) Error() string { return fmt.Sprintf("%s (%s)", e.Detail, e.Code)
 
 // sentinels maps codes to errors of package counter.
 var sentinels = map[string]error{
-	"too_old": counter.ErrTooOld, "in_future": counter.ErrInFuture, "counter_overflow": counter.ErrOverflow, "no_room": counter.ErrQuota,
+	"too_old": counter.ErrTooOld, "in_future": counter.ErrInFuture, "counter_overflow": counter.ErrOverflow,
+	"no_room":    counter.ErrQuota,
 	"key_reused": counter.ErrKeyReused, "conflict": counter.ErrSequence, "commit_unknown": counter.ErrCommitUnknown,
-	"rate_limited": counter.ErrOverloaded, "overloaded": counter.ErrOverloaded, "draining": counter.ErrClosed, "internal": counter.ErrCommitUnknown,
+	"rate_limited": counter.ErrOverloaded, "overloaded": counter.ErrOverloaded, "draining": counter.ErrClosed,
+	"internal": counter.ErrCommitUnknown,
 }
 
 // Unwrap lets errors.Is match the errors of package counter.
@@ -42,7 +44,8 @@ func (e *Error) Unwrap() error { return sentinels[e.Code] }
 
 // passing has the codes of temporary errors: the hit may be sent again.
 var passing = map[string]bool{
-	"rate_limited": true, "overloaded": true, "unavailable": true, "draining": true, "stale_map": true, "commit_unknown": true, "internal": true, "timeout": true, "lease_lost": true,
+	"rate_limited": true, "overloaded": true, "unavailable": true, "draining": true, "stale_map": true,
+	"commit_unknown": true, "internal": true, "timeout": true, "lease_lost": true,
 }
 
 // refusal returns the error of a response other than 200. If a proxy may have sent it, the outcome is unknown.
@@ -51,8 +54,10 @@ func refusal(status int, text []byte) error {
 	if json.Unmarshal(text, e) == nil && e.Code != "" {
 		return e
 	}
-	e = &Error{Code: "status", Detail: fmt.Sprintf("the server answered %d %s", status, http.StatusText(status)), Status: status}
-	if status >= http.StatusInternalServerError || status == http.StatusRequestTimeout || status == http.StatusTooManyRequests {
+	e = &Error{Code: "status", Detail: fmt.Sprintf("the server answered %d %s", status, http.StatusText(status)),
+		Status: status}
+	if status >= http.StatusInternalServerError || status == http.StatusRequestTimeout ||
+		status == http.StatusTooManyRequests {
 		return fmt.Errorf("%w: %w", counter.ErrCommitUnknown, e)
 	}
 	return e

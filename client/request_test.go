@@ -139,7 +139,8 @@ func TestFollowChanges_Resumes(t *testing.T) {
 				got = append(got, e.Watermark)
 			}
 		}
-		if fmt.Sprint(got) != "[g0-0:1 g0-0:2 e2 g0-0:3 e3 g0-0:4 e4 trimmed]" || fmt.Sprint(asked) != "[after=g0-0%3A1 after=g0-0%3A2 after=g0-0%3A3]" {
+		if fmt.Sprint(got) != "[g0-0:1 g0-0:2 e2 g0-0:3 e3 g0-0:4 e4 trimmed]" ||
+			fmt.Sprint(asked) != "[after=g0-0%3A1 after=g0-0%3A2 after=g0-0%3A3]" {
 			t.Errorf("%v, asked %v", got, asked)
 		}
 		_ = c.Close(t.Context())
@@ -158,7 +159,8 @@ func TestLines_EndWithTheResult(t *testing.T) {
 		progress := 0
 		checked, err := c.CheckInstallation(t.Context(), &client.CheckRequest{}, func(client.Line) { progress++ })
 		got := fmt.Sprintf("%d %s", progress, client.CodeOf(err))
-		if got != want && (want != "1 cut off" || err == nil || !strings.Contains(err.Error(), "cut off")) || err == nil && checked.Cells != 3 {
+		if got != want && (want != "1 cut off" || err == nil || !strings.Contains(err.Error(), "cut off")) || err == nil &&
+			checked.Cells != 3 {
 			t.Errorf("%s: %s, %v", text, got, err)
 		}
 		_ = c.Close(t.Context())

@@ -35,7 +35,8 @@ func encode(h *counter.Hit) ([]byte, error) {
 		return nil, problem.Invalid("/metric", "invalid", "the name is not valid UTF-8")
 	}
 	if len(h.Metric) > counter.MaxMetric {
-		return nil, problem.Invalid("/metric", "invalid", "the name has %d bytes, more than %d", len(h.Metric), counter.MaxMetric)
+		return nil, problem.Invalid("/metric", "invalid", "the name has %d bytes, more than %d", len(h.Metric),
+			counter.MaxMetric)
 	}
 	hit := struct {
 		Metric string `json:"metric"`

@@ -32,7 +32,8 @@ type server struct {
 }
 
 func newServer() *server {
-	return &server{counts: map[string]int64{}, last: map[string]uint64{}, counted: map[string]bool{}, took: time.Millisecond}
+	return &server{counts: map[string]int64{}, last: map[string]uint64{}, counted: map[string]bool{},
+		took: time.Millisecond}
 }
 
 func (s *server) RoundTrip(r *http.Request) (*http.Response, error) {

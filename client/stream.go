@@ -89,7 +89,8 @@ func (c *Client) FollowChanges(ctx context.Context, after string, cells ...strin
 			add(query, "after", after)
 			add(query, "cell", strings.Join(cells, ","))
 			reply, err := c.open(ctx, &operation{
-				method: http.MethodGet, path: "/v1/changes", query: query, repeatable: true, long: true, header: http.Header{"Accept": {"text/event-stream"}},
+				method: http.MethodGet, path: "/v1/changes", query: query, repeatable: true, long: true,
+				header: http.Header{"Accept": {"text/event-stream"}},
 			})
 			if err != nil {
 				if ctx.Err() == nil {

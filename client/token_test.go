@@ -21,9 +21,12 @@ func TestToken_IsSent(t *testing.T) {
 	var sent []string
 	record := transport(func(r *http.Request) (*http.Response, error) {
 		sent = append(sent, r.URL.Path+" "+r.Header.Get("Authorization"))
-		return &http.Response{StatusCode: http.StatusUnauthorized, Body: io.NopCloser(strings.NewReader(`{"code":"unauthenticated","outcome":"not_applied"}`)), Header: http.Header{}}, nil
+		return &http.Response{StatusCode: http.StatusUnauthorized,
+			Body:   io.NopCloser(strings.NewReader(`{"code":"unauthenticated","outcome":"not_applied"}`)),
+			Header: http.Header{}}, nil
 	})
-	c, err := client.New("https://locus.example", &client.Options{Token: "locus_tok_x", HTTP: &http.Client{Transport: record}})
+	c, err := client.New("https://locus.example",
+		&client.Options{Token: "locus_tok_x", HTTP: &http.Client{Transport: record}})
 	if err != nil {
 		t.Fatal(err)
 	}

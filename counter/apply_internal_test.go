@@ -142,7 +142,8 @@ func TestRecorder_Gauges(t *testing.T) {
 	for _, sign := range []int64{1, -1} {
 		day := m.buckets[GaugeDays][NewBucketKey(minute.Day(), id)]
 		day[11*Reading+ReadingSum], day[12*Reading+ReadingSum] = sign*(math.MaxInt64-100), sign*90
-		add(t, r, Batch{Hits: []Hit{reading(sign*11, 0), reading(sign*10, 0), reading(sign, 0), reading(-sign, 0)}}, ErrOverflow, nil, ErrOverflow, nil)
+		add(t, r, Batch{Hits: []Hit{reading(sign*11, 0), reading(sign*10, 0), reading(sign, 0), reading(-sign, 0)}},
+			ErrOverflow, nil, ErrOverflow, nil)
 		m, id = over.of("g")
 	}
 }
@@ -162,9 +163,12 @@ func TestRecorder_Preparing(t *testing.T) {
 		{name: "always", rand: 0, hours: []int64{hour, hour + 1}, days: []int64{day, day + 1}},
 		{name: "never", rand: .9999, hours: []int64{hour}, days: []int64{day}},
 		{name: "likely enough for the hour", rand: 1. / 61, hours: []int64{hour, hour + 1}, days: []int64{day}},
-		{name: "the last minute of an hour", rand: .9999, at: 59 * time.Minute, hours: []int64{hour, hour + 1}, days: []int64{day}},
-		{name: "the last minute of the day", rand: .9999, at: 12*time.Hour - time.Minute, hours: []int64{hour + 11, hour + 12}, days: []int64{day, day + 1}},
-		{name: "the last hour of the day", rand: 1. / 61, at: 11 * time.Hour, hours: []int64{hour + 11, hour + 12}, days: []int64{day, day + 1}},
+		{name: "the last minute of an hour", rand: .9999, at: 59 * time.Minute, hours: []int64{hour, hour + 1},
+			days: []int64{day}},
+		{name: "the last minute of the day", rand: .9999, at: 12*time.Hour - time.Minute,
+			hours: []int64{hour + 11, hour + 12}, days: []int64{day, day + 1}},
+		{name: "the last hour of the day", rand: 1. / 61, at: 11 * time.Hour, hours: []int64{hour + 11, hour + 12},
+			days: []int64{day, day + 1}},
 		{name: "switched off", unprepared: true, hours: []int64{hour}, days: []int64{day}},
 	} {
 		over := newCells("a")
@@ -173,7 +177,8 @@ func TestRecorder_Preparing(t *testing.T) {
 		})
 		at := noon.Add(test.at)
 		clock.set(at)
-		add(t, r, Batch{Hits: []Hit{{Metric: "x", At: at, N: 1}, {Metric: "x", N: 2}, {Metric: "x", Kind: Gauge, N: 1}}}, nil, nil, ErrKind)
+		add(t, r, Batch{Hits: []Hit{{Metric: "x", At: at, N: 1}, {Metric: "x", N: 2}, {Metric: "x", Kind: Gauge, N: 1}}}, nil,
+			nil, ErrKind)
 		if err := r.Close(); err != nil { // buckets are prepared after the answer
 			t.Error(err)
 		}

@@ -35,7 +35,8 @@ func (b *Batch) check() error {
 	if b.once() {
 		for i := range b.Hits {
 			if b.Hits[i].At.IsZero() {
-				add("at", fmt.Sprintf("hit %d has no time: with a key or a producer each needs one, so that a repeat says the same", i))
+				add("at", fmt.Sprintf("hit %d has no time: with a key or a producer each needs one, so that a repeat says the same",
+					i))
 				break
 			}
 		}

@@ -29,7 +29,8 @@ const columnMost = dayMinutes * binary.MaxVarintLen64
 
 var (
 	compressor = sync.OnceValue(func() *zstd.Encoder {
-		e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithEncoderLevel(zstd.SpeedBetterCompression))
+		e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false),
+			zstd.WithEncoderLevel(zstd.SpeedBetterCompression))
 		if err != nil {
 			panic(err) // invalid options
 		}

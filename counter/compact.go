@@ -136,7 +136,8 @@ func (c *compactor) report() error {
 	slices.Sort(keys)
 	var errs []error
 	for _, key := range keys[:min(len(keys), 10)] {
-		errs = append(errs, fmt.Errorf("day %s of metric %d: %w", dayBegin(key.Unit()).Format(time.DateOnly), key.ID(), c.left[key]))
+		errs = append(errs, fmt.Errorf("day %s of metric %d: %w", dayBegin(key.Unit()).Format(time.DateOnly), key.ID(),
+			c.left[key]))
 	}
 	if more := len(keys) - len(errs); more > 0 {
 		errs = append(errs, fmt.Errorf("and %d more days", more))

@@ -44,7 +44,8 @@ func (w *readWorld) compacted() (days []string) {
 func (w *readWorld) wantCompacted(want ...string) {
 	w.t.Helper()
 	if got := w.compacted(); !slices.Equal(got, want) {
-		w.t.Errorf("at %s closed are\n%s\nwant\n%s", w.now.Format(time.DateTime), strings.Join(got, "\n"), strings.Join(want, "\n"))
+		w.t.Errorf("at %s closed are\n%s\nwant\n%s", w.now.Format(time.DateTime), strings.Join(got, "\n"),
+			strings.Join(want, "\n"))
 	}
 }
 
@@ -91,13 +92,15 @@ func TestP03_ADayThatDoesNotAddUpStaysOpen(t *testing.T) {
 		}
 		amend(1)
 		err := w.maintain()
-		if err == nil || !strings.Contains(err.Error(), "day 2026-11-17 of metric 2: ") || strings.Count(err.Error(), "day 20") != 1 {
+		if err == nil || !strings.Contains(err.Error(), "day 2026-11-17 of metric 2: ") ||
+			strings.Count(err.Error(), "day 20") != 1 {
 			t.Fatalf("%s: %v; want the one day that does not add up", m, err)
 		}
 		w.wantCompacted(fmt.Sprintf("11-17 of %s1: 2", m[:1]), fmt.Sprintf("11-17 of %s3: 2", m[:1]))
 		amend(-1)
 		w.must(w.maintain())
-		w.wantCompacted(fmt.Sprintf("11-17 of %s1: 2", m[:1]), fmt.Sprintf("11-17 of %s2: 2", m[:1]), fmt.Sprintf("11-17 of %s3: 2", m[:1]))
+		w.wantCompacted(fmt.Sprintf("11-17 of %s1: 2", m[:1]), fmt.Sprintf("11-17 of %s2: 2", m[:1]),
+			fmt.Sprintf("11-17 of %s3: 2", m[:1]))
 	}
 }
 

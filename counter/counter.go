@@ -132,5 +132,6 @@ var (
 )
 
 // InvalidError reports why a hit, a batch or a query was refused. It is locus.InvalidError. Nothing was applied. The
-// pointer of a problem is /metric, /at, /n, /kind, /key, /producer, /seq, /hits, /from, /to, /step, /day, /k or /prefix.
+// pointer of a problem is /metric, /at, /n, /kind, /key, /producer, /seq, /hits, /from, /to, /step, /day, /k or
+// /prefix.
 type InvalidError = problem.InvalidError

@@ -58,7 +58,8 @@ func ExampleRecorder() {
 	dir, err := os.MkdirTemp("", "counter")
 	must(err)
 	defer func() { must(os.RemoveAll(dir)) }()
-	file, err := sqlite.Open(ctx, filepath.Join(dir, "cell.db"), cell.Identity{Map: "example", Hi: 1 << 40, Rules: "example"}, nil)
+	file, err := sqlite.Open(ctx, filepath.Join(dir, "cell.db"),
+		cell.Identity{Map: "example", Hi: 1 << 40, Rules: "example"}, nil)
 	must(err)
 	defer func() { must(file.Close()) }()
 

@@ -27,7 +27,8 @@ type model struct {
 var _ Tx = (*model)(nil)
 
 func newModel() *model {
-	m := &model{metrics: map[ID]Meta{}, compacted: map[BucketKey]CompactedDay{}, batches: map[Key]DedupRecord{}, producers: map[Producer]DedupRecord{}}
+	m := &model{metrics: map[ID]Meta{}, compacted: map[BucketKey]CompactedDay{}, batches: map[Key]DedupRecord{},
+		producers: map[Producer]DedupRecord{}}
 	for t := range m.buckets {
 		m.buckets[t] = map[BucketKey][]int64{}
 	}
@@ -226,7 +227,8 @@ func (m *model) check() error {
 			sum += n
 		}
 		if sum != day[DayHour(minute.HourOfDay())] {
-			return fmt.Errorf("hour %d of metric %d: the minutes are %d, the day says %d", key.Unit(), key.ID(), sum, day[DayHour(minute.HourOfDay())])
+			return fmt.Errorf("hour %d of metric %d: the minutes are %d, the day says %d", key.Unit(), key.ID(), sum,
+				day[DayHour(minute.HourOfDay())])
 		}
 		hours[NewBucketKey(minute.Day(), key.ID())] += sum
 	}
@@ -236,7 +238,8 @@ func (m *model) check() error {
 			quarters += values[DayQuarter(quarter)]
 		}
 		if values[DayTotal] != hours[key] || quarters != hours[key] {
-			return fmt.Errorf("day %d of metric %d is %d, its quarters %d, its hours %d", key.Unit(), key.ID(), values[DayTotal], quarters, hours[key])
+			return fmt.Errorf("day %d of metric %d is %d, its quarters %d, its hours %d", key.Unit(), key.ID(), values[DayTotal],
+				quarters, hours[key])
 		}
 	}
 	for t, table := range []Table{Days, GaugeDays} {

@@ -99,7 +99,8 @@ func TestRecorder_KeysAndProducers(t *testing.T) {
 	}
 }
 
-// A hit at the dedup horizon counts; one below it is refused regardless of the clock, since its record may be forgotten.
+// A hit at the dedup horizon counts; one below it is refused regardless of the clock, since its record may be
+// forgotten.
 func TestP02_TheFloorDecides(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -17,7 +17,8 @@ import (
 	"github.com/locus-db/locus/internal/conformance/perdocumenttest"
 )
 
-var zones = []string{"UTC", "Asia/Kathmandu", "Australia/Lord_Howe", "America/New_York", "Pacific/Chatham", "America/St_Johns"}
+var zones = []string{"UTC", "Asia/Kathmandu", "Australia/Lord_Howe", "America/New_York", "Pacific/Chatham",
+	"America/St_Johns"}
 
 // machine makes random calls and compares every answer with the hits sent. roll returns 0 to n - 1.
 func machine(t testing.TB, w *readWorld, steps int, roll func(n int) int) {
@@ -93,7 +94,8 @@ func TestP03_OneSnapshot(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(testing.TB) counter.Database{
 		"memory": func(testing.TB) counter.Database { return countertest.NewMemory() }, "sqlite": onSQLite,
-		"apart": func(testing.TB) counter.Database { return perdocumenttest.NewMemory(nil).Counters() }, // each day is read in one step
+		// each day is read in one step
+		"apart": func(testing.TB) counter.Database { return perdocumenttest.NewMemory(nil).Counters() },
 	} {
 		for _, m := range []counter.Metric{"c", "g"} {
 			t.Run(fmt.Sprintf("%s/%s", name, m), func(t *testing.T) {
@@ -101,7 +103,8 @@ func TestP03_OneSnapshot(t *testing.T) {
 				w := newReadWorld(t, p03Begin, open(t))
 				late := func() error { return w.hit(m, w.minute(3000), 7) }
 				w.must(late())
-				q := counter.Query{Metrics: []counter.Metric{m}, Step: counter.ByMinute, From: w.now.Add(-51 * time.Hour), To: w.now.Add(-49 * time.Hour)}
+				q := counter.Query{Metrics: []counter.Metric{m}, Step: counter.ByMinute, From: w.now.Add(-51 * time.Hour),
+					To: w.now.Add(-49 * time.Hour)}
 				w.beside(q, late)
 				w.beside(q, w.maintain)
 				w.beside(q, late)

@@ -18,7 +18,8 @@ type wanted [4][]BucketKey
 
 // prewarmDraw draws whether a hit prepares buckets. Only the first hit of a metric in the current minute draws.
 func (it *item) prewarmDraw(now Minute, chance func() float64) {
-	if !it.at.IsZero() && MinuteOf(it.at) != now || it.place.seen.Load() == int64(now) || it.place.seen.Swap(int64(now)) == int64(now) {
+	if !it.at.IsZero() && MinuteOf(it.at) != now || it.place.seen.Load() == int64(now) ||
+		it.place.seen.Swap(int64(now)) == int64(now) {
 		return
 	}
 	short := 60 - now.InHour() // minutes left in the hour, or in the quarter

@@ -9,8 +9,8 @@ import (
 )
 
 // quota limits the number of metrics. While metrics are created, each cell is asked for its number once a minute, and
-// metrics that this process creates in between are added. So several processes may exceed the quota by the metrics that they
-// create in a minute.
+// metrics that this process creates in between are added. So several processes may exceed the quota by the metrics that
+// they create in a minute.
 type quota struct {
 	most  int
 	cells Cells

@@ -45,9 +45,11 @@ func BenchmarkYear(b *testing.B) {
 		counter.Query
 	}{
 		{"days", counter.Query{Metrics: w.names, Step: counter.ByDay, From: begin, To: w.now}},
-		{"days in Kathmandu", counter.Query{Metrics: w.names, Step: counter.ByDay, From: begin, To: w.now, Zone: zone(b, "Asia/Kathmandu")}},
+		{"days in Kathmandu", counter.Query{Metrics: w.names, Step: counter.ByDay, From: begin, To: w.now,
+			Zone: zone(b, "Asia/Kathmandu")}},
 		{"hours of 5 metrics", counter.Query{Metrics: w.names[:5], Step: counter.ByHour, From: begin, To: w.now}},
-		{"minutes of a month of one", counter.Query{Metrics: w.names[:1], Step: counter.ByMinute, From: w.now.AddDate(0, 0, -30), To: w.now}},
+		{"minutes of a month of one", counter.Query{Metrics: w.names[:1], Step: counter.ByMinute,
+			From: w.now.AddDate(0, 0, -30), To: w.now}},
 	} {
 		b.Run(q.name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -34,7 +34,8 @@ func TestSeries_ByPrefix(t *testing.T) {
 	t.Parallel()
 	w := counted(t)
 	prefix := counter.Metric("c/")
-	q := counter.Query{Prefix: &prefix, Step: counter.ByDay, From: w.now.Add(-4 * 24 * time.Hour), To: w.now.Add(24 * time.Hour)}
+	q := counter.Query{Prefix: &prefix, Step: counter.ByDay, From: w.now.Add(-4 * 24 * time.Hour),
+		To: w.now.Add(24 * time.Hour)}
 	s := w.series(q)
 	w.check(q, s)
 	text, err := json.Marshal(s.Lines[1].Values)
@@ -135,14 +136,16 @@ func TestMetrics(t *testing.T) {
 		limit         int
 		want          string
 	}{
-		{"", "", 10, "c/a c/b c/c g"}, {"c/", "", 10, "c/a c/b c/c"}, {"", "c/a", 2, "c/b c/c"}, {"x", "", 10, ""}, {"", "", 0, ""},
+		{"", "", 10, "c/a c/b c/c g"}, {"c/", "", 10, "c/a c/b c/c"}, {"", "c/a", 2, "c/b c/c"}, {"x", "", 10, ""},
+		{"", "", 0, ""},
 	} {
 		infos, err := w.recorder().Metrics(t.Context(), c.prefix, c.after, c.limit)
 		w.must(err)
 		var names []string
 		for _, info := range infos {
 			names = append(names, string(info.Metric))
-			if !info.First.Equal(w.first(info.Metric)) || info.ID == 0 || info.Cell == "" || (info.Kind == counter.Gauge) != isGauge(info.Metric) {
+			if !info.First.Equal(w.first(info.Metric)) || info.ID == 0 || info.Cell == "" ||
+				(info.Kind == counter.Gauge) != isGauge(info.Metric) {
 				t.Errorf("%+v", info)
 			}
 		}
@@ -186,7 +189,8 @@ func TestExplain(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s[%d] %s = %d", touch.Table, touch.Index, touch.What, touch.Now))
 	}
 	want := []string{
-		"counter_hour[7] minute 12:07 = 2", "counter_day[60] day 2026-11-20 = 2", "counter_day[61] hour 12 = 2", "counter_day[62] quarter 12:00 = 2",
+		"counter_hour[7] minute 12:07 = 2", "counter_day[60] day 2026-11-20 = 2", "counter_day[61] hour 12 = 2",
+		"counter_day[62] quarter 12:00 = 2",
 	}
 	if diff := cmp.Diff(want, got); diff != "" || e.Compacted || e.ID == 0 || e.Kind != "counter" {
 		t.Errorf("%+v (-want +got):\n%s", e, diff)

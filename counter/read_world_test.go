@@ -36,7 +36,8 @@ type readWorld struct {
 }
 
 func newReadWorld(t conformance.TB, now time.Time, cells ...counter.Database) *readWorld {
-	w := &readWorld{t: t, cells: map[string]counter.Database{}, now: now, came: map[counter.Metric]map[counter.Minute][]int64{}}
+	w := &readWorld{t: t, cells: map[string]counter.Database{}, now: now,
+		came: map[counter.Metric]map[counter.Minute][]int64{}}
 	for i, db := range cells {
 		w.cells[fmt.Sprint("c", i)] = db
 	}
@@ -277,7 +278,8 @@ func (w *readWorld) check(q counter.Query, s *counter.Series) {
 		switch {
 		case isGauge(l.Metric) || l.Total == counter.Null:
 		case l.Total != counter.Value(total):
-			w.t.Fatalf("%s by %s from %v to %v: the total is %d, it was %d", l.Metric, q.Step, edges[0], edges[len(edges)-1], l.Total, total)
+			w.t.Fatalf("%s by %s from %v to %v: the total is %d, it was %d", l.Metric, q.Step, edges[0], edges[len(edges)-1],
+				l.Total, total)
 		case l.Kept.IsZero() && l.Total != sum:
 			w.t.Fatalf("%s by %s: the total is %d, the sum %d", l.Metric, q.Step, l.Total, sum)
 		}
@@ -309,7 +311,8 @@ func readingsOf(came []int64, unknown bool) counter.Readings {
 	case unknown:
 		r.Count = counter.Null
 	case len(came) > 0:
-		r = counter.Readings{Min: counter.Value(slices.Min(came)), Max: counter.Value(slices.Max(came)), Count: counter.Value(len(came)), Last: counter.Value(came[len(came)-1])}
+		r = counter.Readings{Min: counter.Value(slices.Min(came)), Max: counter.Value(slices.Max(came)),
+			Count: counter.Value(len(came)), Last: counter.Value(came[len(came)-1])}
 		for _, n := range came {
 			r.Sum += counter.Value(n)
 		}

@@ -32,7 +32,8 @@ func (r *reading) tell(unknown bool) Readings {
 	case r[ReadingCount] == 0:
 		return Readings{Null, Null, Null, 0, Null}
 	}
-	return Readings{Value(r[ReadingMin]), Value(r[ReadingMax]), Value(r[ReadingSum]), Value(r[ReadingCount]), Value(r[ReadingLast])}
+	return Readings{Value(r[ReadingMin]), Value(r[ReadingMax]), Value(r[ReadingSum]), Value(r[ReadingCount]),
+		Value(r[ReadingLast])}
 }
 
 func (r *reading) fold(values []int64) (err error) {

@@ -100,7 +100,8 @@ func TestRecorder_CountsOverCells(t *testing.T) {
 	}
 	var hits []Hit
 	for i := range 100 {
-		hits = append(hits, Hit{Metric: Metric(fmt.Sprint("m", i%10)), At: noon.Add(time.Duration(-i) * time.Minute), N: int64(i + 1)})
+		hits = append(hits, Hit{Metric: Metric(fmt.Sprint("m", i%10)), At: noon.Add(time.Duration(-i) * time.Minute),
+			N: int64(i + 1)})
 	}
 	add(t, r, Batch{Hits: hits})
 	add(t, r, Batch{Hits: slices.Clone(hits)})

@@ -151,7 +151,8 @@ const contended = 100
 func unwritten(failed map[BucketKey]error) (err error) {
 	for key, why := range failed {
 		if err == nil || !errors.Is(why, ErrConflict) {
-			err = fmt.Errorf("counter: %d days were not written: %s of metric %d: %w", len(failed), dayBegin(key.Unit()).Format(time.DateOnly), key.ID(), why)
+			err = fmt.Errorf("counter: %d days were not written: %s of metric %d: %w", len(failed),
+				dayBegin(key.Unit()).Format(time.DateOnly), key.ID(), why)
 		}
 	}
 	return err

@@ -218,7 +218,8 @@ type simProcess struct {
 
 func (w *simWorld) process() *simProcess {
 	p := &simProcess{queues: map[string][]*GroupBatch{}}
-	opts := &Options{Now: func() time.Time { return w.now.Add(p.skew) }, Rand: w.rng.Float64, Retention: []Retention{{}}} // keeps all
+	// keeps all
+	opts := &Options{Now: func() time.Time { return w.now.Add(p.skew) }, Rand: w.rng.Float64, Retention: []Retention{{}}}
 	var err error
 	if p.recorder, err = New(w, opts); err != nil {
 		w.fail("%w", err)

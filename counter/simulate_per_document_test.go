@@ -194,7 +194,8 @@ func (a *simDays) Horizon() (at int64) {
 func (a *simDays) Counted(id counter.ID, at counter.Minute) (sum int64) {
 	a.look(func(ctx context.Context, tx perdocument.Store) error {
 		hours, err := tx.Buckets(ctx, counter.Hours, []counter.BucketKey{counter.NewBucketKey(at.Hour(), id)})
-		quarters, err2 := tx.Buckets(ctx, counter.GaugeQuarters, []counter.BucketKey{counter.NewBucketKey(at.QuarterOf(), id)})
+		quarters, err2 := tx.Buckets(ctx, counter.GaugeQuarters,
+			[]counter.BucketKey{counter.NewBucketKey(at.QuarterOf(), id)})
 		compacted, err3 := tx.CompactedDays(ctx, []counter.BucketKey{counter.NewBucketKey(at.Day(), id)})
 		metas, err4 := tx.Metrics(ctx, []counter.ID{id})
 		if err := errors.Join(err, err2, err3, err4); err != nil {

@@ -204,7 +204,8 @@ func (v *verifier) part(ctx context.Context, tx Tx, key BucketKey, values []int6
 		days = GaugeDays
 		for m := range 15 {
 			r := reading(values[m*Reading : (m+1)*Reading])
-			if r[ReadingCount] == 0 && r != (reading{}) || r[ReadingCount] < 0 || r[ReadingMin] > r[ReadingMax] || r[ReadingLast] < r[ReadingMin] || r[ReadingLast] > r[ReadingMax] {
+			if r[ReadingCount] == 0 && r != (reading{}) || r[ReadingCount] < 0 || r[ReadingMin] > r[ReadingMax] ||
+				r[ReadingLast] < r[ReadingMin] || r[ReadingLast] > r[ReadingMax] {
 				v.note(key, fmt.Sprintf("minute %d is %v", m, r), "a reading")
 			}
 		}

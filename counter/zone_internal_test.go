@@ -37,18 +37,26 @@ func TestCut(t *testing.T) {
 	}{
 		{"a day of 23 hours", "Europe/Berlin", "2026-03-28", "2026-03-30", ByDay, "28T00:00 +24h 29T00:00 +23h"},
 		{"a day of 25 hours", "Europe/Berlin", "2026-10-24", "2026-10-26", ByDay, "24T00:00 +24h 25T00:00 +25h"},
-		{"an hour twice", "Europe/Berlin", "2026-10-25 01:30", "2026-10-25 04:00", ByHour, "25T01:00 +1h 25T02:00 +1h 25T02:00 +1h 25T03:00 +1h"},
-		{"an hour that is not there", "Europe/Berlin", "2026-03-29 01:00", "2026-03-29 04:00", ByHour, "29T01:00 +1h 29T03:00 +1h"},
+		{"an hour twice", "Europe/Berlin", "2026-10-25 01:30", "2026-10-25 04:00", ByHour,
+			"25T01:00 +1h 25T02:00 +1h 25T02:00 +1h 25T03:00 +1h"},
+		{"an hour that is not there", "Europe/Berlin", "2026-03-29 01:00", "2026-03-29 04:00", ByHour,
+			"29T01:00 +1h 29T03:00 +1h"},
 		{"half an hour more", "Australia/Lord_Howe", "2026-04-04", "2026-04-06", ByDay, "04T00:00 +24h 05T00:00 +24h30m"},
-		{"half an hour again", "Australia/Lord_Howe", "2026-04-05 01:00", "2026-04-05 03:00", ByHour, "05T01:00 +1h 05T01:30 +30m 05T02:00 +1h"},
-		{"half an hour less", "Australia/Lord_Howe", "2026-10-04 01:00", "2026-10-04 04:00", ByHour, "04T01:00 +1h 04T02:30 +30m 04T03:00 +1h"},
+		{"half an hour again", "Australia/Lord_Howe", "2026-04-05 01:00", "2026-04-05 03:00", ByHour,
+			"05T01:00 +1h 05T01:30 +30m 05T02:00 +1h"},
+		{"half an hour less", "Australia/Lord_Howe", "2026-10-04 01:00", "2026-10-04 04:00", ByHour,
+			"04T01:00 +1h 04T02:30 +30m 04T03:00 +1h"},
 		{"+5:45", "Asia/Kathmandu", "2026-11-20", "2026-11-21", ByDay, "20T00:00 +24h"},
 		{"+12:45", "Pacific/Chatham", "2026-04-05", "2026-04-06", ByDay, "05T00:00 +25h"},
-		{"without 30 December", "Pacific/Apia", "2011-12-28", "2012-01-01", ByDay, "28T00:00 +24h 29T00:00 +24h 31T00:00 +24h"},
-		{"a day that begins at 01:00", "America/Sao_Paulo", "2018-11-03", "2018-11-05 12:00", ByDay, "03T00:00 +24h 04T01:00 +23h 05T00:00 +24h"},
+		{"without 30 December", "Pacific/Apia", "2011-12-28", "2012-01-01", ByDay,
+			"28T00:00 +24h 29T00:00 +24h 31T00:00 +24h"},
+		{"a day that begins at 01:00", "America/Sao_Paulo", "2018-11-03", "2018-11-05 12:00", ByDay,
+			"03T00:00 +24h 04T01:00 +23h 05T00:00 +24h"},
 		{"midnight twice", "America/Sao_Paulo", "2018-02-17", "2018-02-19", ByDay, "17T00:00 +25h 18T00:00 +24h"},
-		{"a minute after midnight, back over it", "America/St_Johns", "2010-11-06", "2010-11-08", ByDay, "06T00:00 +24h 07T00:00 +25h"},
-		{"minutes are those of UTC", "Asia/Kathmandu", "2026-11-20", "2026-11-20 00:02", ByMinute, "20T00:00 +1m 20T00:01 +1m"},
+		{"a minute after midnight, back over it", "America/St_Johns", "2010-11-06", "2010-11-08", ByDay,
+			"06T00:00 +24h 07T00:00 +25h"},
+		{"minutes are those of UTC", "Asia/Kathmandu", "2026-11-20", "2026-11-20 00:02", ByMinute,
+			"20T00:00 +1m 20T00:01 +1m"},
 		{"29 February", "UTC", "2028-02-28", "2028-03-02", ByDay, "28T00:00 +24h 29T00:00 +24h 01T00:00 +24h"},
 		{"before 1970", "UTC", "1969-12-31 23:30", "1970-01-01 00:30", ByHour, "31T23:00 +1h 01T00:00 +1h"},
 	} {
@@ -62,7 +70,8 @@ func TestCut(t *testing.T) {
 			var got []string
 			for i, e := range edges[:len(edges)-1] {
 				long := time.Duration(edges[i+1]-e) * time.Minute
-				got = append(got, e.Time().In(z).Format("02T15:04 +")+strings.NewReplacer("m0s", "m", "h0m", "h").Replace(strings.TrimSuffix(long.String(), "0s")))
+				got = append(got, e.Time().In(z).Format("02T15:04 +")+strings.NewReplacer("m0s", "m", "h0m",
+					"h").Replace(strings.TrimSuffix(long.String(), "0s")))
 			}
 			if got := strings.ReplaceAll(strings.Join(got, " "), "h0m", "h"); got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
@@ -95,7 +104,8 @@ func TestCut_Refuses(t *testing.T) {
 		}
 	}
 	// Clocks of Amsterdam were 19 minutes and 32 seconds ahead until 1937.
-	_, err := cut(time.Date(1930, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(1930, 1, 3, 0, 0, 0, 0, time.UTC), ByDay, load(t, "Europe/Amsterdam"))
+	_, err := cut(time.Date(1930, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(1930, 1, 3, 0, 0, 0, 0, time.UTC), ByDay,
+		load(t, "Europe/Amsterdam"))
 	if e, ok := errors.AsType[*InvalidError](err); !ok || e.Problems[0].Pointer != "/step" {
 		t.Errorf("seconds: %v", err)
 	}

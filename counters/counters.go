@@ -121,7 +121,8 @@ func checkMetric(metric counter.Metric) error {
 	if !strings.HasPrefix(string(metric), engine.OwnMetrics) {
 		return nil
 	}
-	return problem.Invalid("/metric", "invalid", "names that begin with %s are Locus's own: read them, and count under another name", engine.OwnMetrics)
+	return problem.Invalid("/metric", "invalid",
+		"names that begin with %s are Locus's own: read them, and count under another name", engine.OwnMetrics)
 }
 
 // CountError counts a response that failed through no fault of the caller, in locus.errors.

@@ -75,7 +75,8 @@ func (o *own) write(ctx context.Context) error {
 
 func refused(err error) bool {
 	for _, final := range []error{
-		counter.ErrTooOld, counter.ErrInFuture, counter.ErrOverflow, counter.ErrKind, counter.ErrQuota, counter.ErrKeyReused, counter.ErrSequence,
+		counter.ErrTooOld, counter.ErrInFuture, counter.ErrOverflow, counter.ErrKind, counter.ErrQuota, counter.ErrKeyReused,
+		counter.ErrSequence,
 	} {
 		if errors.Is(err, final) {
 			return true

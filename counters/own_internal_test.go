@@ -50,7 +50,8 @@ func TestOwn_SendsAgainWhatWasNotAnswered(t *testing.T) {
 		return counter.Hit{Metric: m, At: noon.Add(time.Duration(minute) * time.Minute), N: n}
 	}
 	first := counter.Batch{Producer: o.producer, Seq: 1, Hits: []counter.Hit{
-		of(engine.OwnHits, 0, counter.MaxN), of(engine.OwnHits, 0, counter.MaxN), of(engine.OwnHits, 0, 5), of(engine.OwnErrors, 1, 1), of(engine.OwnHits, 1, 1),
+		of(engine.OwnHits, 0, counter.MaxN), of(engine.OwnHits, 0, counter.MaxN), of(engine.OwnHits, 0, 5),
+		of(engine.OwnErrors, 1, 1), of(engine.OwnHits, 1, 1),
 	}}
 	second := counter.Batch{Producer: o.producer, Seq: 2, Hits: []counter.Hit{of(engine.OwnErrors, 1, 2)}}
 	third := counter.Batch{Producer: o.producer, Seq: 3, Hits: []counter.Hit{of(engine.OwnErrors, 1, 1)}}

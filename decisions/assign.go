@@ -26,7 +26,8 @@ const (
 	assignedName = "assignments"
 )
 
-// assigned is a stored assignment. Records are named by their puids, so that the row has no key of a record that is erased.
+// assigned is a stored assignment. Records are named by their puids, so that the row has no key of a record that is
+// erased.
 type assigned struct {
 	derived.Pair
 	Assignment
@@ -70,7 +71,8 @@ func (h *Handle) Assign(ctx context.Context, pairs []ReviewPair, to, by string, 
 			}
 		}
 		if len(list) > MaxAssigned {
-			return problem.Invalid("/pairs", "too_large", "%d pairs would be assigned at a time, more than %d: release some first", len(list), MaxAssigned)
+			return problem.Invalid("/pairs", "too_large",
+				"%d pairs would be assigned at a time, more than %d: release some first", len(list), MaxAssigned)
 		}
 		body, err := json.Marshal(list)
 		if err != nil {
@@ -105,8 +107,8 @@ func readAssigned(ctx context.Context, tx storage.Tx, now time.Time) (list []ass
 	return slices.DeleteFunc(list, func(a assigned) bool { return !a.Until.After(now) }), nil
 }
 
-// assignments reads the current assignments. While the authority is unavailable, pairs are shown without them, unless the
-// filter needs them.
+// assignments reads the current assignments. While the authority is unavailable, pairs are shown without them, unless
+// the filter needs them.
 func (h *Handle) assignments(ctx context.Context, f *Filter) (map[derived.Pair]*Assignment, error) {
 	var list []assigned
 	if err := h.engine.View(ctx, h.engine.Map().Authority(), func(tx storage.Tx) (err error) {

@@ -17,12 +17,13 @@ import (
 // ErrChanged means that other pairs are chosen now than when their effect was shown.
 var ErrChanged = errors.New("the selected pairs have changed since the preview: nothing was decided; request the preview again")
 
-// DecideAll makes one decision about each chosen pair, all with the same batch, which it returns; Undo withdraws them. A
-// choice by a filter needs the stamp of the effect that was shown: if other pairs are chosen by now, the error is ErrChanged
-// and nothing is decided.
+// DecideAll makes one decision about each chosen pair, all with the same batch, which it returns; Undo withdraws them.
+// A choice by a filter needs the stamp of the effect that was shown: if other pairs are chosen by now, the error is
+// ErrChanged and nothing is decided.
 func (h *Handle) DecideAll(ctx context.Context, s *Selection, stamp string, verdict entity.Verdict, by By) (batch string, results []Result, err error) {
 	if verdict != entity.VerdictSame && verdict != entity.VerdictDifferent {
-		return "", nil, problem.Invalid("/verdict", "invalid", "%.60q is not a verdict about pairs: want same or different", string(verdict))
+		return "", nil, problem.Invalid("/verdict", "invalid", "%.60q is not a verdict about pairs: want same or different",
+			string(verdict))
 	}
 	pairs, err := h.Choose(ctx, s)
 	switch {
@@ -44,8 +45,8 @@ func (h *Handle) DecideAll(ctx context.Context, s *Selection, stamp string, verd
 	return batch, results, err
 }
 
-// Undo withdraws the decisions of a batch that still stand, about the given kinds, nil for all. A decision that another one
-// has replaced is left alone. It may be repeated.
+// Undo withdraws the decisions of a batch that still stand, about the given kinds, nil for all. A decision that another
+// one has replaced is left alone. It may be repeated.
 func (h *Handle) Undo(ctx context.Context, batch string, kinds []string, by By) (results []Result, err error) {
 	if batch == "" {
 		return nil, problem.Invalid("/batch", "required", "the batch is missing")
@@ -66,7 +67,8 @@ func (h *Handle) Undo(ctx context.Context, batch string, kinds []string, by By) 
 	for _, d := range told {
 		if kinds == nil || slices.Contains(kinds, d.Kind) {
 			list = append(list, Input{
-				Verdict: d.Verdict, A: d.A.String(), B: d.B.String(), Author: by.Author, By: by.Principal, Reason: by.Reason, Withdraw: true, Batch: batch,
+				Verdict: d.Verdict, A: d.A.String(), B: d.B.String(), Author: by.Author, By: by.Principal, Reason: by.Reason,
+				Withdraw: true, Batch: batch,
 			})
 		}
 	}

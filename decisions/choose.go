@@ -17,8 +17,8 @@ const (
 	queueRead = 2000 // possible matches that are read for them: others are decided, or not the best of two entities
 )
 
-// Queue returns the head of the review queue of some kinds, nil for all, at most MaxQueue pairs in the order Best. Next is
-// not empty if there are more.
+// Queue returns the head of the review queue of some kinds, nil for all, at most MaxQueue pairs in the order Best. Next
+// is not empty if there are more.
 func (h *Handle) Queue(ctx context.Context, kinds []string) (*ReviewPage, error) {
 	const calls = MaxQueue / MaxReview
 	all := &ReviewPage{}
@@ -83,7 +83,8 @@ func (h *Handle) Choose(ctx context.Context, s *Selection) ([]ReviewPair, error)
 	for i, c := range s.Pairs {
 		p := at[[2]string{c.A, c.B}]
 		if p == nil {
-			return nil, problem.Invalid(fmt.Sprintf("/pairs/%d", i), "invalid", "%.300s and %.300s are not in the review queue: it was answered, or it is further down", c.A, c.B)
+			return nil, problem.Invalid(fmt.Sprintf("/pairs/%d", i), "invalid",
+				"%.300s and %.300s are not in the review queue: it was answered, or it is further down", c.A, c.B)
 		}
 		if !taken[p.puids] {
 			taken[p.puids] = true
@@ -97,7 +98,8 @@ func (h *Handle) Choose(ctx context.Context, s *Selection) ([]ReviewPair, error)
 func inputs(pairs []ReviewPair, verdict entity.Verdict, by By) []Input {
 	list := make([]Input, len(pairs))
 	for i := range pairs {
-		list[i] = Input{Verdict: verdict, A: pairs[i].A.String(), B: pairs[i].B.String(), Author: by.Author, By: by.Principal, Reason: by.Reason}
+		list[i] = Input{Verdict: verdict, A: pairs[i].A.String(), B: pairs[i].B.String(), Author: by.Author, By: by.Principal,
+			Reason: by.Reason}
 	}
 	return list
 }

@@ -77,7 +77,8 @@ func (h *Handle) Decide(ctx context.Context, list []Input) ([]Result, error) {
 // Prepare validates a decision and looks up its records without changing anything. before are the decisions that would
 // be made before it. The error is a *locus.InvalidError, entity.ErrNotFound or entity.ErrErased.
 func (h *Handle) Prepare(ctx context.Context, d Input, before []entity.Decision) (entity.Decision, error) {
-	decision := entity.Decision{Verdict: d.Verdict, Attribute: d.Attribute, Value: d.Value, Author: d.Author, By: d.By, Reason: d.Reason, Withdrawn: d.Withdraw, Batch: d.Batch, Settles: d.Settles}
+	decision := entity.Decision{Verdict: d.Verdict, Attribute: d.Attribute, Value: d.Value, Author: d.Author, By: d.By,
+		Reason: d.Reason, Withdrawn: d.Withdraw, Batch: d.Batch, Settles: d.Settles}
 	if problems := d.check(); problems != nil {
 		return decision, &problem.InvalidError{Problems: problems}
 	}
@@ -96,7 +97,8 @@ func (h *Handle) Prepare(ctx context.Context, d Input, before []entity.Decision)
 		case a.PUID == b.PUID:
 			return decision, problem.Invalid("/b", "invalid", "%.300s and %.300s are the same record, %v", d.A, d.B, a.Ref)
 		case a.Kind != b.Kind && !d.Withdraw:
-			return decision, problem.Invalid("/b", "invalid", "%v is a %s and %v a %s: things of different kinds are different", a.Ref, a.Kind, b.Ref, b.Kind)
+			return decision, problem.Invalid("/b", "invalid", "%v is a %s and %v a %s: things of different kinds are different",
+				a.Ref, a.Kind, b.Ref, b.Kind)
 		}
 	}
 	if d.Verdict == entity.VerdictValue && !d.Withdraw {

@@ -46,7 +46,8 @@ const foreseen = 50
 // Foresee returns what one verdict about all chosen pairs would do.
 func (h *Handle) Foresee(ctx context.Context, s *Selection, verdict entity.Verdict) (*Effect, error) {
 	if verdict != entity.VerdictSame && verdict != entity.VerdictDifferent {
-		return nil, problem.Invalid("/verdict", "invalid", "%.60q is not a verdict about pairs: want same or different", string(verdict))
+		return nil, problem.Invalid("/verdict", "invalid", "%.60q is not a verdict about pairs: want same or different",
+			string(verdict))
 	}
 	pairs, err := h.Choose(ctx, s)
 	if err != nil {
@@ -123,7 +124,8 @@ func (h *Handle) foresee(ctx context.Context, group []ReviewPair, verdict entity
 	if errors.Is(err, resolve.ErrTooMany) {
 		parts := apart(group)
 		if len(parts) == 1 {
-			return problem.Invalid("/pairs", "too_large", "more than %d records are connected with %v: leave its pairs out", resolve.MaxLinked, group[0].A)
+			return problem.Invalid("/pairs", "too_large", "more than %d records are connected with %v: leave its pairs out",
+				resolve.MaxLinked, group[0].A)
 		}
 		for _, part := range parts {
 			if err := h.foresee(ctx, part, verdict, e); err != nil {

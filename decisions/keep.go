@@ -10,8 +10,8 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// keepAnswers notes in decisions about pairs the answers that they replace. Of two answers to a pair that are made at the same
-// moment, one may be missing from the other: it is for figures, and changes no entity.
+// keepAnswers notes in decisions about pairs the answers that they replace. Of two answers to a pair that are made at
+// the same moment, one may be missing from the other: it is for figures, and changes no entity.
 func (h *Handle) keepAnswers(ctx context.Context, list []entity.Decision) error {
 	var puids []entity.PUID
 	for i := range list {

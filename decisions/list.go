@@ -153,7 +153,8 @@ func Between(decisions []entity.Decision, a, b []entity.PUID) *entity.Decision {
 	var newest *entity.Decision
 	for i := range decisions {
 		d := &decisions[i]
-		if d.Pair() && !d.Withdrawn && slices.Contains(a, d.A) && slices.Contains(b, d.B) && (newest == nil || d.At.After(newest.At)) {
+		if d.Pair() && !d.Withdrawn && slices.Contains(a, d.A) && slices.Contains(b, d.B) &&
+			(newest == nil || d.At.After(newest.At)) {
 			newest = d
 		}
 	}

@@ -58,15 +58,18 @@ func (h *Handle) Unmerge(ctx context.Context, address string, out []string, by B
 	for _, gone := range e.Members {
 		for _, in := range e.Members {
 			if slices.Contains(named, gone.PUID) && !slices.Contains(named, in.PUID) {
-				list = append(list, Input{Verdict: entity.VerdictDifferent, A: gone.PUID.String(), B: in.PUID.String(), Author: by.Author, By: by.Principal, Reason: by.Reason})
+				list = append(list, Input{Verdict: entity.VerdictDifferent, A: gone.PUID.String(), B: in.PUID.String(),
+					Author: by.Author, By: by.Principal, Reason: by.Reason})
 			}
 		}
 	}
 	switch {
 	case len(list) == 0:
-		return nil, problem.Invalid("/records", "invalid", "these are all records of entity %v: name only those that do not belong to it", e.ID)
+		return nil, problem.Invalid("/records", "invalid",
+			"these are all records of entity %v: name only those that do not belong to it", e.ID)
 	case len(list) > records.MaxBatch:
-		return nil, problem.Invalid("/records", "too_large", "that makes %d pairs, more than %d: name fewer records", len(list), records.MaxBatch)
+		return nil, problem.Invalid("/records", "too_large", "that makes %d pairs, more than %d: name fewer records",
+			len(list), records.MaxBatch)
 	}
 	return h.Decide(ctx, list)
 }

@@ -106,7 +106,8 @@ type WeightCount struct {
 // Profile looks at the records of a small installation, or at a sample of at most 16,384 or so of a large one.
 func (h *Handle) Profile(ctx context.Context, q ProfileQuery) (*Profile, error) {
 	if q.Threshold < 0 || q.Threshold > maxThreshold {
-		return nil, problem.Invalid("/threshold", "invalid", "a threshold is above 0 and at most %v bits", int(maxThreshold/100))
+		return nil, problem.Invalid("/threshold", "invalid", "a threshold is above 0 and at most %v bits",
+			int(maxThreshold/100))
 	}
 	s, err := h.survey(ctx, q.Kinds, true)
 	if err != nil {
@@ -129,7 +130,8 @@ func (h *Handle) Profile(ctx context.Context, q ProfileQuery) (*Profile, error) 
 		of.weights(s.pairs)
 		of.Keyed = min(len(kinds[kind]), keyed)
 		thorough := m.Thorough()
-		of.Evidence = evidenceOf(m, s.pairs, s.vectorsWithin(thorough, h.engine.Normalise), vectorsApart(thorough, kinds[kind][:of.Keyed], h.engine.Normalise))
+		of.Evidence = evidenceOf(m, s.pairs, s.vectorsWithin(thorough, h.engine.Normalise),
+			vectorsApart(thorough, kinds[kind][:of.Keyed], h.engine.Normalise))
 		of.Keys = keysOf(kinds[kind][:of.Keyed], h.engine.Normalise)
 		if of.Thresholds, err = h.effects(ctx, s, kind, q.Threshold); err != nil {
 			return nil, err

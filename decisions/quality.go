@@ -31,8 +31,8 @@ type KindQuality struct {
 	Pairs   int `json:"pairs"`
 	Decided int `json:"decided"`
 	Drawn   int `json:"drawn"`
-	// Precision is the share of the pairs within entities that are the same thing, Recall the share of the pairs that are the
-	// same thing that are within entities.
+	// Precision is the share of the pairs within entities that are the same thing, Recall the share of the pairs that
+	// are the same thing that are within entities.
 	Precision Interval         `json:"precision"`
 	Recall    Interval         `json:"recall"`
 	Strata    []StratumQuality `json:"strata"`
@@ -59,9 +59,9 @@ type StratumQuality struct {
 	Decided   int `json:"decided"`
 }
 
-// Quality estimates precision and recall of the entities, as they are with all decisions in force, from these decisions.
-// kinds limits it to these kinds, nil for all. Pairs that share no blocking key, or that the matcher finds different, are
-// not considered.
+// Quality estimates precision and recall of the entities, as they are with all decisions in force, from these
+// decisions. kinds limits it to these kinds, nil for all. Pairs that share no blocking key, or that the matcher finds
+// different, are not considered.
 func (h *Handle) Quality(ctx context.Context, kinds []string) (*Quality, error) {
 	s, err := h.survey(ctx, kinds, false)
 	if err != nil {

@@ -128,8 +128,8 @@ func (h *Handle) readPairs(ctx context.Context, some []question) error {
 	return nil
 }
 
-// byChance returns the pairs of a survey that are not decided, as they are drawn: from each stratum as many as its share
-// of the pairs, but at least a tenth.
+// byChance returns the pairs of a survey that are not decided, as they are drawn: from each stratum as many as its
+// share of the pairs, but at least a tenth.
 func (h *Handle) byChance(ctx context.Context, s *survey) (all []question, err error) {
 	of := map[string][]surveyedPair{}
 	for _, p := range s.pairs {

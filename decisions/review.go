@@ -145,11 +145,13 @@ func (h *Handle) pairs(ctx context.Context, edges []derived.Edge, order Order) (
 		}
 		m := h.engine.Kind(a.Kind).Matcher
 		v := edges[i].Vector // weighted by current name frequencies
-		pair := ReviewPair{A: a.Ref, B: b.Ref, EntityA: x.ID, EntityB: y.ID, Kind: a.Kind, Joined: x.ID == y.ID, puids: ordered(a.PUID, b.PUID)}
+		pair := ReviewPair{A: a.Ref, B: b.Ref, EntityA: x.ID, EntityB: y.ID, Kind: a.Kind, Joined: x.ID == y.ID,
+			puids: ordered(a.PUID, b.PUID)}
 		switch {
 		case pair.Joined:
 			pair.Merges, pair.settles = len(x.Members), len(x.Members)-1
-			if order == Best || order == Teaches && (m.Decide(v) != match.Same || extreme[ordered(a.Anchor, b.Anchor)] != edges[i]) {
+			if order == Best || order == Teaches &&
+				(m.Decide(v) != match.Same || extreme[ordered(a.Anchor, b.Anchor)] != edges[i]) {
 				continue
 			}
 		default:
@@ -231,7 +233,8 @@ func taught(weight, threshold match.Weight, settles int) float64 {
 // checkOrder sets the default order.
 func (q *ReviewQuery) checkOrder() error {
 	if q.Order = cmp.Or(q.Order, Best); q.Order != Second && !slices.Contains(Orders(), q.Order) {
-		return problem.Invalid("/order", "invalid", "%.60q is not an order: want best, teaches, chance or second", string(q.Order))
+		return problem.Invalid("/order", "invalid", "%.60q is not an order: want best, teaches, chance or second",
+			string(q.Order))
 	}
 	return nil
 }

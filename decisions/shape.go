@@ -11,8 +11,8 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// Shape is the pattern of many values: each digit is a 9, consecutive letters are A, Aa or a, consecutive blanks are one.
-// Other characters stay.
+// Shape is the pattern of many values: each digit is a 9, consecutive letters are A, Aa or a, consecutive blanks are
+// one. Other characters stay.
 type Shape struct {
 	Shape  string `json:"shape"`
 	Values int    `json:"values"`

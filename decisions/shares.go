@@ -10,7 +10,8 @@ import (
 )
 
 const (
-	// mostWithin is how many records of an entity are compared with each other, and mostMatching how many pairs of all entities.
+	// mostWithin is how many records of an entity are compared with each other, and mostMatching how many pairs of all
+	// entities.
 	mostWithin, mostMatching = 8, 10_000
 	// mostRandom is how many random pairs are compared, at most, and randomPerRecord how many for each record.
 	mostRandom, randomPerRecord = 10_000, 20

@@ -34,8 +34,8 @@ var strata = []struct {
 // least is the minimum share of the draw for a stratum, however few pairs it has.
 const least = .1
 
-// answered is the share of the first pairs of the draw that must be decided to count as a sample; people skip some of the
-// rest.
+// answered is the share of the first pairs of the draw that must be decided to count as a sample; people skip some of
+// the rest.
 const answered = .8
 
 // stratum has the pairs of a stratum in the order in which they were drawn.
@@ -82,8 +82,8 @@ func chance(p *surveyedPair) uint64 {
 	return binary.BigEndian.Uint64(sum[:8])
 }
 
-// linked returns a function that reports whether a decided pair would be in one entity without the decision: whether joining
-// edges connect the two records.
+// linked returns a function that reports whether a decided pair would be in one entity without the decision: whether
+// joining edges connect the two records.
 func (h *Handle) linked(ctx context.Context, pairs []surveyedPair) (func(*surveyedPair) bool, error) {
 	var about []*entity.Record
 	for _, p := range pairs {

@@ -16,9 +16,9 @@ import (
 // surveyed is the approximate maximum number of records of a survey.
 const surveyed = 16384
 
-// survey has the compared pairs of a sample of records, or of all records of a small installation. The sample consists of
-// windows of puids at fixed places. As an installation grows, windows are dropped but never move, so that the pairs of
-// earlier questions stay in the sample.
+// survey has the compared pairs of a sample of records, or of all records of a small installation. The sample consists
+// of windows of puids at fixed places. As an installation grows, windows are dropped but never move, so that the pairs
+// of earlier questions stay in the sample.
 type survey struct {
 	pairs   []surveyedPair
 	records int

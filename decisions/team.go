@@ -23,8 +23,8 @@ type Team struct {
 	Left      int         `json:"left" doc:"Pairs in the first 1000 of the review queue"`
 	More      bool        `json:"more,omitempty" doc:"There are more pairs than left"`
 	Agreement []Agreement `json:"agreement" doc:"For each two people how often they gave the same answer to a pair"`
-	// Disagreements are the newest pairs that people answer differently and that are not settled, at most MaxReview; Unsettled
-	// counts all.
+	// Disagreements are the newest pairs that people answer differently and that are not settled, at most MaxReview;
+	// Unsettled counts all.
 	Disagreements []Disagreement `json:"disagreements"`
 	Unsettled     int            `json:"unsettled"`
 	// Batches are the newest bulk decisions, at most MaxReview.
@@ -73,7 +73,8 @@ const week = 7 * 24 * time.Hour
 // Team reads all decisions about pairs of some kinds, nil for all. It has to keep decisions of unknown kinds until it
 // has read their records.
 func (h *Handle) Team(ctx context.Context, kinds []string) (*Team, error) {
-	c := tallies{now: h.engine.Now().UTC(), people: map[string]*Progress{}, agreed: map[[2]string]*Agreement{}, batches: map[string]*Batch{}}
+	c := tallies{now: h.engine.Now().UTC(), people: map[string]*Progress{}, agreed: map[[2]string]*Agreement{},
+		batches: map[string]*Batch{}}
 	var all []entity.Decision
 	count := c.add
 	if kinds != nil {
@@ -98,7 +99,8 @@ func (h *Handle) Team(ctx context.Context, kinds []string) (*Team, error) {
 			c.of(p.Assigned.To).Assigned++
 		}
 	}
-	t := &Team{Left: len(queue.Pairs), More: queue.Next != "", Unsettled: len(c.apart), People: []Progress{}, Agreement: []Agreement{}, Disagreements: []Disagreement{}, Batches: []Batch{}}
+	t := &Team{Left: len(queue.Pairs), More: queue.Next != "", Unsettled: len(c.apart), People: []Progress{},
+		Agreement: []Agreement{}, Disagreements: []Disagreement{}, Batches: []Batch{}}
 	for _, p := range c.people {
 		if len(p.hours) > 0 {
 			p.Rate = float64(p.Week) / float64(len(p.hours))

@@ -17,8 +17,8 @@ type ThresholdEffect struct {
 	// Entities is how many there would be, Before how many there are.
 	Entities int `json:"entities"`
 	Before   int `json:"before"`
-	// Merged is how many entities would have records of several current ones, Split how many current ones would be divided,
-	// and Moved how many records would leave the entity that keeps the most of its records.
+	// Merged is how many entities would have records of several current ones, Split how many current ones would be
+	// divided, and Moved how many records would leave the entity that keeps the most of its records.
 	Merged int `json:"merged"`
 	Split  int `json:"split"`
 	Moved  int `json:"moved"`

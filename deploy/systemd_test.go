@@ -37,7 +37,8 @@ func TestSystemd_Unit(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), analyze, "verify", "--man=no", unit).CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("verify: %v\n%s", err, out)
 	}
-	out, err := exec.CommandContext(t.Context(), analyze, "security", "--offline=true", "--no-pager", unit).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), analyze, "security", "--offline=true", "--no-pager",
+		unit).CombinedOutput()
 	level := regexp.MustCompile(`Overall exposure level for locus.service: ([0-9.]+)`).FindSubmatch(out)
 	if level == nil {
 		t.Fatalf("security: %v\n%s", err, out)

@@ -116,7 +116,8 @@ func newShell(t *testing.T) *shell {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.env = append(s.env, "PYTHONDONTWRITEBYTECODE=1", "PYTHONPATH="+python, "HOME="+s.dir, "PATH="+filepath.Dir(bin)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	s.env = append(s.env, "PYTHONDONTWRITEBYTECODE=1", "PYTHONPATH="+python, "HOME="+s.dir,
+		"PATH="+filepath.Dir(bin)+string(os.PathListSeparator)+os.Getenv("PATH"))
 	return s
 }
 

@@ -35,7 +35,8 @@ func TestCommands_OnNATS(t *testing.T) {
 		t.Run(p.path, func(t *testing.T) {
 			t.Parallel()
 			s := newShell(t)
-			broker, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true})
+			broker, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, JetStream: true, StoreDir: t.TempDir(),
+				NoLog: true, NoSigs: true})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -28,7 +28,8 @@ func TestCommands_OnPostgreSQL(t *testing.T) {
 			t.Parallel()
 			s := newShell(t)
 			if s.postgres = pgtest.Shared(t).URL; strings.Contains(p.path, "streams-in") { // reads the log
-				own := pgtest.Start(t, &pgtest.Options{MaxConnections: 30, InMemory: true, Settings: map[string]string{"wal_level": "logical"}})
+				own := pgtest.Start(t, &pgtest.Options{MaxConnections: 30, InMemory: true,
+					Settings: map[string]string{"wal_level": "logical"}})
 				s.postgres = func(db string) string { return own.Remote(t, db) }
 			}
 			s.page(p.path, blocks, onPostgres)

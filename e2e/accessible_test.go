@@ -77,8 +77,10 @@ func path(page string) string {
 // named are the roles of the accessibility tree that need a name. Names of landmarks and tables are checked in the
 // page.
 var named = []string{
-	"button", "link", "textbox", "searchbox", "combobox", "listbox", "checkbox", "radio", "slider", "spinbutton", "switch", "tab", "menuitem", "option",
-	"DisclosureTriangle", "Date", "image", "img", "graphics-document", "region", "search", "heading", "dialog", "progressbar", "meter", "navigation", "columnheader", "rowheader",
+	"button", "link", "textbox", "searchbox", "combobox", "listbox", "checkbox", "radio", "slider", "spinbutton", "switch",
+	"tab", "menuitem", "option",
+	"DisclosureTriangle", "Date", "image", "img", "graphics-document", "region", "search", "heading", "dialog",
+	"progressbar", "meter", "navigation", "columnheader", "rowheader",
 }
 
 // nameless lists elements without a name for a screen reader, and focusable elements without a role.
@@ -208,7 +210,8 @@ func (tab *tab) outOfOrder() (list []string) {
 			at = evaluate[int](tab, `walk.indexOf(document.activeElement)`)
 		}
 		if at != i {
-			return append(list, fmt.Sprintf("Tab leads to element %d after %d: %s", at, i-1, evaluate[string](tab, `document.activeElement.outerHTML.slice(0, 80)`)))
+			return append(list, fmt.Sprintf("Tab leads to element %d after %d: %s", at, i-1,
+				evaluate[string](tab, `document.activeElement.outerHTML.slice(0, 80)`)))
 		}
 	}
 	return list

@@ -23,7 +23,8 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// TestNumbersAgree compares each number wherever it is shown: on the pages, in the API and at the command line of one server.
+// TestNumbersAgree compares each number wherever it is shown: on the pages, in the API and at the command line of one
+// server.
 func TestNumbersAgree(t *testing.T) {
 	t.Parallel()
 	s := serve(t, filepath.Join(t.TempDir(), "data"), "127.0.0.1:0")
@@ -32,9 +33,11 @@ func TestNumbersAgree(t *testing.T) {
 		batch = append(batch, httpapi.RecordInput{Source: r.Source, Key: r.Key, Attributes: r.Attributes})
 	}
 	for i, phone := range []string{"+14155552300", "+14155559999"} { // a pair that is left to a person
-		batch = append(batch, httpapi.RecordInput{Source: []string{"pos", "web"}[i], Key: "doubt", Attributes: httpapi.Attributes{"name": {"Zebra Lounge"}, "city": {"Springfield"}, "phones": {phone}}})
+		batch = append(batch, httpapi.RecordInput{Source: []string{"pos", "web"}[i], Key: "doubt",
+			Attributes: httpapi.Attributes{"name": {"Zebra Lounge"}, "city": {"Springfield"}, "phones": {phone}}})
 	}
-	batch = append(batch, httpapi.RecordInput{Source: "pos", Key: "", Attributes: httpapi.Attributes{"name": {"No key"}}}, httpapi.RecordInput{Source: "pos", Key: "1", Attributes: httpapi.Attributes{"beak": {"none"}}})
+	batch = append(batch, httpapi.RecordInput{Source: "pos", Key: "", Attributes: httpapi.Attributes{"name": {"No key"}}},
+		httpapi.RecordInput{Source: "pos", Key: "1", Attributes: httpapi.Attributes{"beak": {"none"}}})
 	if _, err := post(s.url, batch); err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +122,8 @@ func numbers(t *testing.T, base string) (map[string]map[string]string, error) {
 	today := func(metric string) (fromAPI, fromCLI string) {
 		var series httpapi.Series
 		now := time.Now().UTC()
-		api("/v1/series", url.Values{"metric": {metric}, "step": {"hour"}, "from": {now.Format(time.DateOnly)}, "to": {now.AddDate(0, 0, 1).Format(time.DateOnly)}}, &series)
+		api("/v1/series", url.Values{"metric": {metric}, "step": {"hour"}, "from": {now.Format(time.DateOnly)},
+			"to": {now.AddDate(0, 0, 1).Format(time.DateOnly)}}, &series)
 		if len(series.Lines) == 1 && series.Lines[0].Total != nil {
 			fromAPI = fmt.Sprint(*series.Lines[0].Total)
 		}
@@ -140,16 +144,23 @@ func numbers(t *testing.T, base string) (map[string]map[string]string, error) {
 	}
 	all := map[string]map[string]string{
 		"records": {
-			"api": text(status.Counts.Records), "home": page("/", `id="records">([\d,]+)<`), "operations": page("/operations", `data-text="records">([\d,]+)<`), "quality": page("/quality", `id="sample">[^<]*?([\d,]+) record`),
-			"profile": text(profile.Records), "sources": text(ofSources), "status": text(statusLine["records"]), "list": count(cli("record", "list", "--all"), "puid"),
+			"api": text(status.Counts.Records), "home": page("/", `id="records">([\d,]+)<`),
+			"operations": page("/operations", `data-text="records">([\d,]+)<`),
+			"quality":    page("/quality", `id="sample">[^<]*?([\d,]+) record`),
+			"profile":    text(profile.Records), "sources": text(ofSources), "status": text(statusLine["records"]),
+			"list": count(cli("record", "list", "--all"), "puid"),
 		},
 		"entities": {
-			"api": text(status.Counts.Entities), "home": page("/", `id="entities">([\d,]+)<`), "operations": page("/operations", `data-text="entities">([\d,]+)<`),
-			"sizes": text(ofSizes), "status": text(statusLine["entities"]), "list": count(cli("entity", "list", "--all"), "view"),
+			"api": text(status.Counts.Entities), "home": page("/", `id="entities">([\d,]+)<`),
+			"operations": page("/operations", `data-text="entities">([\d,]+)<`),
+			"sizes":      text(ofSizes), "status": text(statusLine["entities"]),
+			"list": count(cli("entity", "list", "--all"), "view"),
 		},
 		"pairs": {
-			"api": text(len(review.Pairs)), "home": page("/", `id="pairs">([\d,]+)<`), "review": page("/review", `id="waiting">([\d,]+) pair`), "operations": page("/operations", `data-text="review">([\d,]+) pair`),
-			"list": count(cli("review", "list", "--all"), "explanation"),
+			"api": text(len(review.Pairs)), "home": page("/", `id="pairs">([\d,]+)<`),
+			"review":     page("/review", `id="waiting">([\d,]+) pair`),
+			"operations": page("/operations", `data-text="review">([\d,]+) pair`),
+			"list":       count(cli("review", "list", "--all"), "explanation"),
 		},
 	}
 	for what, metric := range map[string]string{"refused": "locus.refused", "matched": "locus.matched", "created": "locus.created", "hits": "page /about"} {
@@ -157,7 +168,8 @@ func numbers(t *testing.T, base string) (map[string]map[string]string, error) {
 		at := url.QueryEscape(metric)
 		all[what] = map[string]string{
 			"api": fromAPI, "series": fromCLI, "metric": page("/counters/metric?name="+at, `id="day-total"[^>]*>([\d,]+) hits`),
-			"chart": page("/counters/chart?name="+at, `id="totals"[^>]*><li><bdi>[^<]*</bdi>: <b>([\d,]+) hit`), "top": page("/counters?prefix="+at, `<td class="total">([\d,]+)<`),
+			"chart": page("/counters/chart?name="+at, `id="totals"[^>]*><li><bdi>[^<]*</bdi>: <b>([\d,]+) hit`),
+			"top":   page("/counters?prefix="+at, `<td class="total">([\d,]+)<`),
 		}
 		if what == "hits" {
 			all[what]["operations"] = page("/operations", `data-text="hits.today">([\d,]+) today`)

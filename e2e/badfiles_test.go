@@ -34,7 +34,8 @@ var elsewhere = map[string]string{
 	"F18": "10 GB take too long; that memory is bounded is held beside the readers",
 	"F30": "interrupted by TestInterruptedImport",
 	"F31": "tried by TestExport_RecordsComeBackByteForByte",
-	"L03": "there is no configuration file", "L04": "there is no configuration file", "L30": "there is no configuration file",
+	"L03": "there is no configuration file", "L04": "there is no configuration file",
+	"L30": "there is no configuration file",
 	"L06": "tried by TestPortInUse",
 	"L08": "tried by TestFullDisk of storage/sqlite", "L23": "tried by TestFullDisk of storage/sqlite",
 	"L09": "needs a clock of its own; the generator is driven with one beside its code",
@@ -192,7 +193,8 @@ func payload(t *testing.T, e *badInput) (name string, content io.Reader) {
 		row := list(number(0), func(i int) string { return fmt.Sprint("c", i) }, ",")
 		return "f.csv", strings.NewReader(row + "\n" + row + "\n")
 	case "csv_field":
-		return "f.csv", io.MultiReader(strings.NewReader("source,key,name\nx,1,\""), io.LimitReader(letters{}, int64(number(0))), strings.NewReader("\"\n"))
+		return "f.csv", io.MultiReader(strings.NewReader("source,key,name\nx,1,\""),
+			io.LimitReader(letters{}, int64(number(0))), strings.NewReader("\"\n"))
 	case "jsonl_line":
 		return "f.jsonl", strings.NewReader(good(1) + strings.Repeat(" ", number(0)-len(good(1))) + "\n")
 	case "jsonl_bad_line":
@@ -212,7 +214,8 @@ func payload(t *testing.T, e *badInput) (name string, content io.Reader) {
 	if bytes.HasPrefix(text, []byte{0xff, 0xfe}) {
 		return "f.csv", bytes.NewReader(text)
 	}
-	named := strings.NewReplacer(`"key":"1"}`, `"key":"1","name":"a"}`, `"key":"2"}`, `"key":"2","name":"a"}`).Replace(string(text))
+	named := strings.NewReplacer(`"key":"1"}`, `"key":"1","name":"a"}`, `"key":"2"}`,
+		`"key":"2","name":"a"}`).Replace(string(text))
 	return "f.jsonl", strings.NewReader(named)
 }
 
@@ -247,7 +250,8 @@ func ingest(t *testing.T, dir string, stdin io.Reader, args ...string) (code int
 	c.WaitDelay = time.Second // an endless standard input would keep the command waiting
 	err := c.Run()
 	var ended *exec.ExitError
-	if err != nil && !errors.As(err, &ended) && !errors.Is(err, exec.ErrWaitDelay) && !errors.Is(err, syscall.EPIPE) && !errors.Is(err, io.ErrClosedPipe) {
+	if err != nil && !errors.As(err, &ended) && !errors.Is(err, exec.ErrWaitDelay) && !errors.Is(err, syscall.EPIPE) &&
+		!errors.Is(err, io.ErrClosedPipe) {
 		t.Fatal(err)
 	}
 	return c.ProcessState.ExitCode(), both.String()

@@ -64,7 +64,8 @@ func (t *trial) hit(metric, rest string) verdict {
 func (t *trial) series(metric string, days int, step counter.Step) (line httpapi.SeriesLine, times []time.Time) {
 	t.Helper()
 	today := time.Now().UTC()
-	query := url.Values{"metric": {metric}, "from": {today.AddDate(0, 0, -days).Format(time.DateOnly)}, "to": {today.AddDate(0, 0, 2).Format(time.DateOnly)}, "step": {string(step)}}
+	query := url.Values{"metric": {metric}, "from": {today.AddDate(0, 0, -days).Format(time.DateOnly)},
+		"to": {today.AddDate(0, 0, 2).Format(time.DateOnly)}, "step": {string(step)}}
 	v := t.send(http.MethodGet, "/v1/series?"+query.Encode(), nil)
 	var s httpapi.Series
 	if v.status != http.StatusOK || json.Unmarshal(v.body, &s) != nil || len(s.Lines) != 1 || s.Lines[0].Metric != metric {
@@ -155,7 +156,8 @@ func tryMetric(t *trial, e *badInput) {
 	case "M10":
 		overflow(t, e, name, 99)
 	case "M11":
-		t.hits([]string{hitOf(quoted([]byte(name)), at(today.Add(-time.Millisecond))), hitOf(quoted([]byte(name)), at(today))}).check(t, e)
+		t.hits([]string{hitOf(quoted([]byte(name)), at(today.Add(-time.Millisecond))),
+			hitOf(quoted([]byte(name)), at(today))}).check(t, e)
 		line, times := t.series(name, 8, counter.ByDay)
 		for i, day := range times {
 			if v := line.Values[i]; (day.Equal(today) || day.Equal(today.AddDate(0, 0, -1))) != (v == 1) {
@@ -164,7 +166,8 @@ func tryMetric(t *trial, e *badInput) {
 		}
 	case "M12":
 		yesterday := today.AddDate(0, 0, -1)
-		t.hits([]string{hitOf(quoted([]byte(name)), at(yesterday)), hitOf(quoted([]byte(name)), at(today.Add(-time.Nanosecond)))}).check(t, e)
+		t.hits([]string{hitOf(quoted([]byte(name)), at(yesterday)),
+			hitOf(quoted([]byte(name)), at(today.Add(-time.Nanosecond)))}).check(t, e)
 		line, times := t.series(name, 1, counter.ByMinute)
 		for i, v := range line.Values {
 			if minute := times[i].Sub(yesterday); (minute == 0 || minute == 1439*time.Minute) != (v == 1) {
@@ -204,14 +207,16 @@ func tryMetric(t *trial, e *badInput) {
 		t.hit(name, at(now.AddDate(0, 0, -3))).check(t, e)
 		t.counts(name, 2)
 	case "M25":
-		t.hits([]string{hitOf(quoted([]byte(name)), at(now)), hitOf(quoted([]byte(name+" other")), at(now))}, "Idempotency-Key", "m25").check(t, e)
+		t.hits([]string{hitOf(quoted([]byte(name)), at(now)), hitOf(quoted([]byte(name+" other")), at(now))},
+			"Idempotency-Key", "m25").check(t, e)
 		t.counts(name, 1)
 		t.counts(name+" other", 1)
 	case "M07", "M08", "M09":
 		t.hit(name, `"n":`+string(e.bytes(t.T))).check(t, e)
 	default:
 		text := string(e.bytes(t.T))
-		before := t.send(http.MethodGet, "/v1/series?from=2026-01-01&to=2026-01-02&step=day&metric="+url.QueryEscape(text), nil)
+		before := t.send(http.MethodGet,
+			"/v1/series?from=2026-01-01&to=2026-01-02&step=day&metric="+url.QueryEscape(text), nil)
 		v := t.hit(text, "")
 		v.check(t, e)
 		if v.status == http.StatusOK {
@@ -300,7 +305,8 @@ func quota(t *trial, e *badInput) {
 
 // atOnce sends one batch a hundred times concurrently. TestP01_P02_P03_KilledServersCount does so at two servers.
 func atOnce(t *trial, name string) {
-	hits := []string{hitOf(quoted([]byte(name)), at(time.Now())+`,"n":3`), hitOf(quoted([]byte(name+" other")), at(time.Now()))}
+	hits := []string{hitOf(quoted([]byte(name)), at(time.Now())+`,"n":3`),
+		hitOf(quoted([]byte(name+" other")), at(time.Now()))}
 	var all sync.WaitGroup
 	var answers sync.Map
 	for range 100 {
@@ -387,7 +393,8 @@ func tryKeys(t *trial, e *badInput) {
 	case "H33", "H39", "H40":
 		body := `{"hits":[` + hitOf(`"never"`, at(now)) + `]}`
 		t.raw("POST "+hitsRoute+" HTTP/1.1\r\n"+t.placed("{head}")+string(e.bytes(t.T))+fmt.Sprintf("\r\nContent-Length: %d\r\n\r\n%s", len(body), body), false).check(t, e)
-		t.send(http.MethodGet, "/v1/series?metric=never&from=2026-01-01&to=2026-01-02&step=day", nil).is(t, "what was never counted", http.StatusNotFound)
+		t.send(http.MethodGet, "/v1/series?metric=never&from=2026-01-01&to=2026-01-02&step=day", nil).is(t,
+			"what was never counted", http.StatusNotFound)
 	}
 }
 
@@ -412,6 +419,7 @@ func tryPictured(t *trial, e *badInput) {
 // tryNumberAsN sends a number that is invalid for a hit.
 func tryNumberAsN(t *trial, token string, refused ...int) {
 	t.hits([]string{hitOf(`"numbers"`, `"n":`+token)}).is(t, "as n", refused...)
-	t.hits([]string{hitOf(`"readings"`, `"value":`+token)}).is(t, "as a reading", append([]int{http.StatusOK}, refused...)...)
+	t.hits([]string{hitOf(`"readings"`, `"value":`+token)}).is(t, "as a reading",
+		append([]int{http.StatusOK}, refused...)...)
 	t.send(http.MethodGet, "/v1/top?k="+url.QueryEscape(token), nil).is(t, "as k", 400, 422)
 }

@@ -91,7 +91,8 @@ func (e *badInput) bytes(t *testing.T) []byte {
 	case "header_value":
 		return []byte(text(0) + ": " + strings.Repeat("x", number(1)))
 	case "raw_header":
-		return []byte("GET {list} HTTP/1.1\r\nHost: {host}\r\n" + text(0) + ": " + strings.Repeat("x", number(1)) + "\r\n\r\n")
+		return []byte("GET {list} HTTP/1.1\r\nHost: {host}\r\n" + text(0) + ": " + strings.Repeat("x",
+			number(1)) + "\r\n\r\n")
 	case "raw_headers":
 		return []byte("GET {list} HTTP/1.1\r\nHost: {host}\r\n" + list(number(0), func(i int) string { return fmt.Sprintf("X-%d: 1\r\n", i+1) }, "") + "\r\n")
 	case "raw_target":

@@ -56,7 +56,8 @@ var notYet = map[string]string{
 // statusOf maps the code of an item to its status.
 var statusOf = map[httpapi.Code]int{
 	httpapi.CodeMalformed: 400, httpapi.CodeInvalidUTF8: 400, httpapi.CodeUnknownField: 400, httpapi.CodeTooLarge: 413,
-	httpapi.CodeInvalid: 422, httpapi.CodeInFuture: 422, httpapi.CodeTooOld: 410, httpapi.CodeOverflow: 422, httpapi.CodeNoRoom: 507,
+	httpapi.CodeInvalid: 422, httpapi.CodeInFuture: 422, httpapi.CodeTooOld: 410, httpapi.CodeOverflow: 422,
+	httpapi.CodeNoRoom: 507,
 }
 
 // surfaces are the surfaces tried here. Texts, numbers, times, documents and everything below them are the same for any
@@ -373,7 +374,8 @@ func (t *trial) record(source, key string) (r httpapi.Record, v verdict) {
 // putKept puts a record and checks that it is returned byte for byte.
 func (t *trial) putKept(source, key, attribute, value string) {
 	t.Helper()
-	t.post(batchOf(quoted([]byte(source)), quoted([]byte(key)), `"name":"Kept","`+attribute+`":`+quoted([]byte(value)))).is(t, "put", http.StatusOK)
+	t.post(batchOf(quoted([]byte(source)), quoted([]byte(key)),
+		`"name":"Kept","`+attribute+`":`+quoted([]byte(value)))).is(t, "put", http.StatusOK)
 	r, v := t.record(source, key)
 	if r.Key != key || !slices.Equal(r.Attributes[attribute], []string{value}) {
 		t.Errorf("came back as %.300s", v.body)

@@ -38,13 +38,15 @@ func tryString(t *trial, e *badInput) {
 		if r, v := t.record(source, text); r.Key != text {
 			t.Errorf("the key came back as %q: %s", r.Key, v.body)
 		}
-		t.send(http.MethodGet, "/v1/find?address="+url.QueryEscape(source+":"+text), nil).is(t, "as an address", http.StatusOK)
+		t.send(http.MethodGet, "/v1/find?address="+url.QueryEscape(source+":"+text), nil).is(t, "as an address",
+			http.StatusOK)
 	default:
 		key.check(t, e)
 		if e.As != "json" && len(raw) < 8000 {
 			_, v := t.record(source, text)
 			v.is(t, "as a key in the path", slices.Concat(e.Expect.Status, []int{404})...)
-			t.send(http.MethodGet, "/v1/find?address="+url.QueryEscape(source+":"+text), nil).is(t, "as an address", slices.Concat(e.Expect.Status, []int{404})...)
+			t.send(http.MethodGet, "/v1/find?address="+url.QueryEscape(source+":"+text), nil).is(t, "as an address",
+				slices.Concat(e.Expect.Status, []int{404})...)
 		}
 	}
 
@@ -82,17 +84,21 @@ func tryString(t *trial, e *badInput) {
 	tryStringAsMetric(t, e, token, raw)
 
 	for _, attribute := range []string{"phones", "websites", "emails", "category", "address", "vendor_id", "latitude", "postcode", "hours"} {
-		t.post(batchOf(quoted([]byte(source)), quoted([]byte(attribute)), `"name":"Text","`+attribute+`":[`+token+`]`)).is(t, attribute, 200, 400, 413, 422)
+		t.post(batchOf(quoted([]byte(source)), quoted([]byte(attribute)), `"name":"Text","`+attribute+`":[`+token+`]`)).is(t,
+			attribute, 200, 400, 413, 422)
 	}
-	t.post(batchOf(quoted([]byte(source)), `"1"`, `"name":"Name",`+token+`:"x"`)).is(t, "as the name of an attribute", 400, 413, 422)
+	t.post(batchOf(quoted([]byte(source)), `"1"`, `"name":"Name",`+token+`:"x"`)).is(t, "as the name of an attribute",
+		400, 413, 422)
 	if len(raw) > 8000 || e.As == "json" {
 		return
 	}
-	searches := []string{"/v1/entities?q=", "/v1/entities?filter=name:", "/v1/entities?filter=phones:", "/v1/records?source="}
+	searches := []string{"/v1/entities?q=", "/v1/entities?filter=name:", "/v1/entities?filter=phones:",
+		"/v1/records?source="}
 	for _, search := range searches {
 		v := t.send(http.MethodGet, search+url.QueryEscape(text), nil)
 		v.is(t, search, 200, 400, 414, 422)
-		if utf8.Valid(raw) && len(raw) <= 256 && e.Expect.Text == "kept" && strings.HasSuffix(search, "q=") && !strings.ContainsAny(text, "\t\n\r") {
+		if utf8.Valid(raw) && len(raw) <= 256 && e.Expect.Text == "kept" && strings.HasSuffix(search, "q=") &&
+			!strings.ContainsAny(text, "\t\n\r") {
 			v.is(t, search, http.StatusOK)
 		}
 	}
@@ -262,7 +268,8 @@ func tryID(t *trial, e *badInput) {
 	if text == "" {
 		t.send(http.MethodGet, "/v1/entities/", nil).check(t, e)
 	} else if slices.Contains(puidIDs, e.ID) {
-		t.send(http.MethodGet, "/v1/entities/"+segment(text), nil).is(t, "a puid as an entity id", http.StatusUnprocessableEntity)
+		t.send(http.MethodGet, "/v1/entities/"+segment(text), nil).is(t, "a puid as an entity id",
+			http.StatusUnprocessableEntity)
 	} else {
 		t.send(http.MethodGet, "/v1/entities/"+segment(text), nil).check(t, e)
 		t.send(http.MethodGet, "/v1/entities/"+segment(text)+"/why", nil).check(t, e)
@@ -294,7 +301,8 @@ func tryRedirect(t *trial, e *badInput) {
 }
 
 // attributeNames maps the attribute names of the list to the names of the kind.
-var attributeNames = strings.NewReplacer(`"phone"`, `"phones"`, `"street"`, `"address"`, `"lat"`, `"latitude"`, `"lon"`, `"longitude"`, `"website"`, `"websites"`)
+var attributeNames = strings.NewReplacer(`"phone"`, `"phones"`, `"street"`, `"address"`, `"lat"`, `"latitude"`, `"lon"`,
+	`"longitude"`, `"website"`, `"websites"`)
 
 // tryRecord sends unusual records.
 func tryRecord(t *trial, e *badInput) {
@@ -304,7 +312,8 @@ func tryRecord(t *trial, e *badInput) {
 		const n = 1000 // the list has ten times as many
 		for at := 0; at < n; at += 500 {
 			t.post([]byte(`{"records":[`+list(500, func(i int) string {
-				return fmt.Sprintf(`{"source":"p5","key":"%d","attributes":{"name":"%s",%s}}`, at+i, randomASCII(12, uint32(at+i)), phone)
+				return fmt.Sprintf(`{"source":"p5","key":"%d","attributes":{"name":"%s",%s}}`, at+i,
+					randomASCII(12, uint32(at+i)), phone)
 			}, ",")+`]}`)).check(t, e)
 		}
 		v := t.send(http.MethodGet, "/v1/find?address=p5:0", nil)
@@ -330,7 +339,8 @@ func tryRecord(t *trial, e *badInput) {
 		moved := t.post(batchOf(`"p18b"`, `"b"`, move))
 		moved.check(t, e)
 		v := t.send(http.MethodGet, "/v1/find?address=p18:a", nil)
-		if moved.result.Entity == a.Entity || bytes.Contains(v.body, []byte("Pangolin")) || field(v.body, "id") != a.Entity.String() {
+		if moved.result.Entity == a.Entity || bytes.Contains(v.body, []byte("Pangolin")) ||
+			field(v.body, "id") != a.Entity.String() {
 			t.Errorf("it left a trace: %s", v.body)
 		}
 	case "P20":

@@ -213,7 +213,8 @@ func pipelined(t *trial, _ *badInput) {
 	go func() {
 		for i := range 100 {
 			body := batchOf(`"pipelined"`, fmt.Sprintf(`"%d"`, i), `"name":"Pipelined"`)
-			fmt.Fprintf(conn, "POST %s HTTP/1.1\r\n%sContent-Length: %d\r\n\r\n%s", writeRoute, t.placed("{head}"), len(body), body)
+			fmt.Fprintf(conn, "POST %s HTTP/1.1\r\n%sContent-Length: %d\r\n\r\n%s", writeRoute, t.placed("{head}"),
+				len(body), body)
 		}
 	}()
 	reader := bufio.NewReader(conn)
@@ -225,7 +226,8 @@ func pipelined(t *trial, _ *badInput) {
 		body, err := io.ReadAll(res.Body)
 		res.Body.Close()
 		var answer httpapi.PutResponse
-		if err != nil || json.Unmarshal(body, &answer) != nil || len(answer.Results) != 1 || answer.Results[0].Key != fmt.Sprint(i) {
+		if err != nil || json.Unmarshal(body, &answer) != nil || len(answer.Results) != 1 ||
+			answer.Results[0].Key != fmt.Sprint(i) {
 			t.Fatalf("answer %d: %s, %v", i, body, err)
 		}
 	}

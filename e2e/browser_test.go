@@ -57,15 +57,18 @@ var browser = sync.OnceValues(func() (context.Context, error) {
 		}
 	}
 	if program == "" {
-		return nil, fmt.Errorf("no chromium or google-chrome, so the console is not looked at in a browser: %w", exec.ErrNotFound)
+		return nil, fmt.Errorf("no chromium or google-chrome, so the console is not looked at in a browser: %w",
+			exec.ErrNotFound)
 	}
 	dir, err := os.MkdirTemp("", "locus-browser-")
 	if err != nil {
 		return nil, err
 	}
 	opts := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(program), chromedp.UserDataDir(dir), chromedp.DisableGPU, chromedp.NoSandbox, chromedp.WindowSize(1280, 900),
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.WSURLReadTimeout(patience),
+		chromedp.ExecPath(program), chromedp.UserDataDir(dir), chromedp.DisableGPU, chromedp.NoSandbox,
+		chromedp.WindowSize(1280, 900),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
+		chromedp.WSURLReadTimeout(patience),
 	)
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), opts...)
 	ctx, end := chromedp.NewContext(allocator)
@@ -141,7 +144,8 @@ func (tab *tab) attach(browser context.Context) {
 			return err
 		}
 		// All tabs believe that they have the focus.
-		_, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
+		_, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled,
+			emulation.SetFocusEmulationEnabledParams{Enabled: true})
 		return err
 	})
 }
@@ -363,7 +367,8 @@ func (tab *tab) inZone(zone string) {
 func (tab *tab) withoutScript() {
 	tab.Helper()
 	call(tab, func(ctx context.Context) error {
-		_, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+		_, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled,
+			emulation.SetScriptExecutionDisabledParams{Value: true})
 		return err
 	})
 }

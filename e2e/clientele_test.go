@@ -50,7 +50,8 @@ func (c *clientele) advance(acks, read int64) {
 	acks, read = c.acks.Load()+acks, c.read.Load()+read
 	eventually(c.t, 2*time.Minute, "the clients go on", func() (bool, string) {
 		done, seen := c.acks.Load(), c.read.Load()
-		return c.t.Failed() || done >= acks && seen >= read, fmt.Sprintf("%d acknowledged of %d, %d read of %d", done, acks, seen, read)
+		return c.t.Failed() || done >= acks &&
+			seen >= read, fmt.Sprintf("%d acknowledged of %d, %d read of %d", done, acks, seen, read)
 	})
 	if c.t.Failed() {
 		c.t.FailNow()

@@ -119,7 +119,8 @@ func TestClients_Agree(t *testing.T) {
 		agree(t, calls, want, got)
 	})
 	t.Run("Python", func(t *testing.T) {
-		agree(t, calls, want, program(t, calls, "python3", filepath.Join("..", "clients", "python", "tests", "calls.py"), server.url))
+		agree(t, calls, want, program(t, calls, "python3", filepath.Join("..", "clients", "python", "tests", "calls.py"),
+			server.url))
 	})
 	t.Run("TypeScript", func(t *testing.T) {
 		var some []apiCall
@@ -129,7 +130,8 @@ func TestClients_Agree(t *testing.T) {
 				some, wanted = append(some, c), append(wanted, want[i])
 			}
 		}
-		agree(t, some, wanted, program(t, some, "node", filepath.Join("..", "clients", "typescript", "tests", "calls.js"), server.url))
+		agree(t, some, wanted, program(t, some, "node", filepath.Join("..", "clients", "typescript", "tests", "calls.js"),
+			server.url))
 	})
 }
 
@@ -150,7 +152,8 @@ func TestClients_TypeScript(t *testing.T) {
 	t.Parallel()
 	longtest.Needs(t, "Node.js")
 	path := interpreter(t, "node")
-	cmd := exec.CommandContext(t.Context(), path, "--test", filepath.Join("..", "clients", "typescript", "tests", "core.test.js"))
+	cmd := exec.CommandContext(t.Context(), path, "--test",
+		filepath.Join("..", "clients", "typescript", "tests", "core.test.js"))
 	cmd.Env = clean()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
@@ -209,8 +212,10 @@ func agree(t *testing.T, calls []apiCall, want, got []apiResult) {
 // inconstant are operations whose answers differ each time. For texts only their presence is compared, for objects only
 // the fields.
 var inconstant = map[string]bool{
-	"getProcessMetrics": true, "getReadiness": true, "exportAudit": true, "downloadBackup": true, "downloadDump": true, "getStatus": true, "listAudit": true,
-	"markBackup": true, "getLastBackup": true, "listCells": true, "getCell": true, "getMap": true, "getMapHistory": true, "planCells": true, "vacuum": true,
+	"getProcessMetrics": true, "getReadiness": true, "exportAudit": true, "downloadBackup": true, "downloadDump": true,
+	"getStatus": true, "listAudit": true,
+	"markBackup": true, "getLastBackup": true, "listCells": true, "getCell": true, "getMap": true, "getMapHistory": true,
+	"planCells": true, "vacuum": true,
 }
 
 // outline returns the parts of such an answer that do not change between calls.
@@ -346,7 +351,8 @@ func plainText(v any) string {
 }
 
 func failure(code, detail, outcome, pointer string, status int) apiResult {
-	return apiResult{Error: map[string]any{"code": code, "detail": detail, "outcome": outcome, "pointer": pointer, "status": status}}
+	return apiResult{Error: map[string]any{"code": code, "detail": detail, "outcome": outcome, "pointer": pointer,
+		"status": status}}
 }
 
 // goCall makes a call with the Go client.

@@ -61,25 +61,29 @@ func consoleIsLive(tab *tab) {
 	tab.await(`document.querySelector("#joins li")?.textContent.includes("web:1")`)
 	tab.check(`document.querySelector("[data-text=entities]").textContent === "2"`, "there are not two entities")
 	tab.check(`!document.querySelector("#empty").checkVisibility()`, "the next command of an empty store is still there")
-	tab.check(`[...document.querySelectorAll(".ring .fill")].some(p => p.getAttribute("d"))`, "no cell of the ring is filled")
+	tab.check(`[...document.querySelectorAll(".ring .fill")].some(p => p.getAttribute("d"))`,
+		"no cell of the ring is filled")
 	tab.check(`window.before === true`, "the page was loaded again")
 	tab.click(`#joins a`)
 	tab.await(`document.querySelector("h1 bdi")?.textContent.includes("Pizza")`)
 }
 
-// homeSaysWhatLooksWrong follows the first page from a new import to the entity with the weakest join, and to the records
-// that share a telephone.
+// homeSaysWhatLooksWrong follows the first page from a new import to the entity with the weakest join, and to the
+// records that share a telephone.
 func homeSaysWhatLooksWrong(tab *tab) {
 	tab.open("/")
 	tab.await(`document.querySelector("#again.running")`)
 	tab.check(`document.querySelector("#next").checkVisibility()`, "an empty store does not show the next command")
 	tab.put(place("pos", "1", "Joe's Pizza", "+14155552300"), place("web", "1", "Joes Pizza", "415-555-2300"))
-	tab.put(place("desk", "1", "Alpha Motors", "+14155559999"), place("desk", "2", "Quince Bakery", "+14155559999"), place("desk", "3", "Violet Dental", "+14155559999"))
+	tab.put(place("desk", "1", "Alpha Motors", "+14155559999"), place("desk", "2", "Quince Bakery", "+14155559999"),
+		place("desk", "3", "Violet Dental", "+14155559999"))
 	tab.await(`document.querySelector("#records").textContent === "5"`)
 	tab.await(`document.querySelector("#weakest tr")?.innerText.includes("web:1")`)
 	tab.await(`[...document.querySelectorAll("#lately tbody tr")].some(tr => tr.innerText.trim().split(/\s+/).slice(0, 3).join(" ") === "desk 3 0")`)
-	tab.check(`document.querySelector("#shared tr").innerText.includes("Quince Bakery")`, "the shared telephone is not shown")
-	tab.check(`[...document.querySelectorAll("#suspects .scroll, #lately .scroll")].every(e => e.tabIndex === 0)`, "a table cannot be scrolled by keyboard")
+	tab.check(`document.querySelector("#shared tr").innerText.includes("Quince Bakery")`,
+		"the shared telephone is not shown")
+	tab.check(`[...document.querySelectorAll("#suspects .scroll, #lately .scroll")].every(e => e.tabIndex === 0)`,
+		"a table cannot be scrolled by keyboard")
 	tab.reach("#weakest a")
 	tab.check(`document.activeElement.matches("#weakest a")`, "the weakest join is not reached with the tabulator")
 	tab.do(chromedp.KeyEvent("\r"))
@@ -93,7 +97,8 @@ func homeSaysWhatLooksWrong(tab *tab) {
 }
 
 func consoleSearches(tab *tab) {
-	results := tab.put(place("pos", "1", "Joe's Pizza", "+14155552300"), place("web", "a/b c", "Joes Pizza", "415-555-2300"))
+	results := tab.put(place("pos", "1", "Joe's Pizza", "+14155552300"),
+		place("web", "a/b c", "Joes Pizza", "415-555-2300"))
 	tab.open("/operations")
 	tab.enter(`header input`, "joe\r")
 	tab.await(`document.querySelector(".hits a")`)
@@ -144,7 +149,8 @@ func entityIsAPicture(tab *tab) {
 	put := tab.put(many...)
 	tab.open("/entities/" + put[0].Entity.String())
 	tab.check(`document.querySelectorAll(".graph .node").length === 21 && document.querySelectorAll(".graph path").length === 20`, "the picture does not have all records and joins")
-	tab.check(`document.querySelectorAll(".graph .weak").length === 1 && document.querySelectorAll(".join").length === 20`, "one join is the weakest")
+	tab.check(`document.querySelectorAll(".graph .weak").length === 1 && document.querySelectorAll(".join").length === 20`,
+		"one join is the weakest")
 	tab.check(`[...document.querySelectorAll(".join")].every(d => !d.open) && document.querySelector("#why").closest("section").getBoundingClientRect().height < 2000`, "the evidence of all joins is open")
 	evaluate[bool](tab, `(document.querySelector(".graph").parentElement.focus(), true)`)
 	tab.reach(".graph .weak")
@@ -180,7 +186,8 @@ func entityOfManyRecords(tab *tab) {
 	tab.do(chromedp.EmulateViewport(1280, 844))
 	tab.check(`document.querySelectorAll(".placemap a").length === 63 && document.querySelector(".placemap .merged circle")`, "the map is not drawn")
 	tab.check(`document.querySelectorAll(".timeline circle").length > 1`, "the time line is not drawn")
-	tab.check(`[...document.querySelectorAll(".scroll.tall")].every(e => e.tabIndex === 0)`, "a part cannot be scrolled by keyboard")
+	tab.check(`[...document.querySelectorAll(".scroll.tall")].every(e => e.tabIndex === 0)`,
+		"a part cannot be scrolled by keyboard")
 	// Which record of a spot its link leads to depends on their cells.
 	at := evaluate[string](tab, `[...Array(140).keys()].map(i => "#record-" + (60 + i)).find(at => document.querySelector(".placemap a[href='" + at + "']"))`)
 	evaluate[bool](tab, `(document.querySelector(".placemap a[href='`+at+`']").focus(), true)`)
@@ -201,7 +208,8 @@ func fileIsImported(tab *tab) {
 	tab.await(`document.readyState === "complete" && document.querySelector("#upload").checkVisibility()`)
 	rows := []string{"Nr;Firma;Ort;Telefon", `1;"Joes Pizza";Springfield;415-555-2300`}
 	for i := 2; i <= 1203; i++ {
-		rows = append(rows, fmt.Sprintf("%d;\"Firm %d%sof; Oakland\";Oakland;", i, i, map[bool]string{true: "\n", false: " "}[i == 700]))
+		rows = append(rows, fmt.Sprintf("%d;\"Firm %d%sof; Oakland\";Oakland;", i, i,
+			map[bool]string{true: "\n", false: " "}[i == 700]))
 	}
 	tab.drop("kunden.csv", strings.Join(append(rows, "1204;too;few", ""), "\n"))
 	tab.await(`document.querySelector("#mapping")`)
@@ -221,7 +229,8 @@ func fileIsImported(tab *tab) {
 	tab.enter(`#mapping [name=import]`, "\r")
 	tab.await(`document.querySelector("#import-says")?.textContent.startsWith("Imported 1204 rows")`)
 	tab.check(`document.querySelector("#import-says").textContent.includes("1 refused") && document.querySelector("#import-progress").value === 1`, "it is not said what became of the rows")
-	tab.check(`document.querySelector(".refused-rows tbody td").textContent === "1206"`, "the refused row has another line")
+	tab.check(`document.querySelector(".refused-rows tbody td").textContent === "1206"`,
+		"the refused row has another line")
 	tab.await(`[...document.querySelectorAll("#of-sources th[scope=row]")].some((e) => e.textContent === "kunden")`)
 	tab.check(`!document.querySelector(".first-records")`, "stored records are said to be not stored yet")
 	for _, key := range []string{"1", "700", "1203"} {
@@ -235,7 +244,8 @@ func fileIsImported(tab *tab) {
 	tab.canBeRead([]string{"/data"}, func(string) {})
 }
 
-// rowIsMended corrects a refused row in place. It stays in the list while it is refused again, and leaves it when it is taken.
+// rowIsMended corrects a refused row in place. It stays in the list while it is refused again, and leaves it when it is
+// taken.
 func rowIsMended(tab *tab) {
 	tab.Helper()
 	mend := func(text string) {
@@ -269,7 +279,8 @@ func (tab *tab) drop(name, text string) {
 
 // hostile are strings that must be shown as text.
 var hostile = []string{
-	`<img src=x onerror=alert(1)>`, `<svg onload=alert(1)>`, `</script><script>alert(1)</script>`, `"><iframe src=//evil.example>`,
+	`<img src=x onerror=alert(1)>`, `<svg onload=alert(1)>`, `</script><script>alert(1)</script>`,
+	`"><iframe src=//evil.example>`,
 	`javascript:alert(1)`, "\u202etxt.exe", `{{.}}${alert(1)}`,
 }
 
@@ -309,11 +320,13 @@ func consoleShowsText(tab *tab) {
 func pagesOf(tab *tab) []string {
 	long := strings.Repeat("Anoverlongwordwithoutanyspace", 4)
 	results := tab.put(
-		place("pos", "1", "Joe's Pizza "+long, "+14155552300"), place("web", strings.Repeat("k", 200), "Joes Pizza "+long, "415-555-2300"),
+		place("pos", "1", "Joe's Pizza "+long, "+14155552300"),
+		place("web", strings.Repeat("k", 200), "Joes Pizza "+long, "415-555-2300"),
 		place("guide", "1", "Joe's Pizza "+long, "(415) 555-2300"),
 	)
 	return []string{
-		"/", "/operations", "/data", "/entities", "/entities?q=" + long, "/entities?q=nothing", "/entities/" + results[0].Entity.String(),
+		"/", "/operations", "/data", "/entities", "/entities?q=" + long, "/entities?q=nothing",
+		"/entities/" + results[0].Entity.String(),
 		"/entities/20be0ffc-314a-bd53-7a50-013a65ca76d2", "/ring", "/ring?address=pos:1",
 	}
 }
@@ -340,7 +353,8 @@ func consoleSaysLoss(tab *tab) {
 	tab.await(`document.querySelector("#live.running") && !document.querySelector("#stream").checkVisibility()`)
 	tab.stop()
 	tab.await(`document.querySelector("#stream").checkVisibility() && document.querySelector("#live.stale")`)
-	tab.await(`/Locus is stopping|connection to Locus is lost/.test(document.querySelector("#stream").textContent)`) // it may have seemed slow before
+	// it may have seemed slow before
+	tab.await(`/Locus is stopping|connection to Locus is lost/.test(document.querySelector("#stream").textContent)`)
 	tab.check(`document.querySelector("#stream").textContent.includes("UTC")`, "it does not say how old the numbers are")
 	tab.put(place("pos", "2", "Zebra Café", ""))
 	tab.serve()
@@ -354,7 +368,8 @@ func consoleSaysSilence(tab *tab) {
 	tab.await(`document.querySelector("#live.running")`)
 	tab.frozen.Lock()
 	tab.await(`document.querySelector("#stream").checkVisibility() && document.querySelector("#live.stale")`)
-	tab.check(`document.querySelector("#stream").textContent.startsWith("Locus does not answer.")`, "it does not say what happened")
+	tab.check(`document.querySelector("#stream").textContent.startsWith("Locus does not answer.")`,
+		"it does not say what happened")
 	tab.frozen.Unlock()
 	tab.await(`!document.querySelector("#stream").checkVisibility() && !document.querySelector("#live.stale")`)
 }
@@ -372,7 +387,8 @@ func consoleReloads(tab *tab) {
 
 func consoleCopies(tab *tab) {
 	tab.open("/operations")
-	tab.check(`[...document.querySelectorAll("code")].filter(c => c.checkVisibility()).length >= 6`, "numbers stand without their commands")
+	tab.check(`[...document.querySelectorAll("code")].filter(c => c.checkVisibility()).length >= 6`,
+		"numbers stand without their commands")
 	tab.note("copied", ".tile .copy", `[document.querySelector(".tile .copy").textContent]`)
 	tab.click(`.tile .copy`)
 	tab.await(`window.copied.join() === "Copied,Copy"`)
@@ -394,7 +410,8 @@ func consoleByKeyboard(tab *tab) {
 	for _, page := range []string{"/review", "/entities/" + put[0].Entity.String(), "/nothing"} {
 		tab.open(page)
 		tab.do(chromedp.KeyEvent("/"))
-		tab.check(`document.activeElement.matches("header .find input") && document.activeElement.value === ""`, "/ does not lead to the search field")
+		tab.check(`document.activeElement.matches("header .find input") && document.activeElement.value === ""`,
+			"/ does not lead to the search field")
 		tab.do(chromedp.KeyEvent("/"))
 		tab.check(`document.activeElement.value === "/"`, "a slash cannot be typed into the search field")
 	}
@@ -408,8 +425,10 @@ func consoleByKeyboard(tab *tab) {
 	tab.check(`document.querySelectorAll(".ring .cell").length === 4`, "there are not four cells")
 	tab.reach(".ring .cell")
 	tab.check(`document.activeElement.matches(".ring .cell")`, "the ring is not reached with the tabulator")
-	tab.check(`getComputedStyle(document.activeElement.querySelector(".detail")).visibility === "visible"`, "the focused cell does not show its figures")
-	tab.check(`getComputedStyle(document.querySelector(".ring .middle")).visibility === "hidden"`, "two texts stand in the middle")
+	tab.check(`getComputedStyle(document.activeElement.querySelector(".detail")).visibility === "visible"`,
+		"the focused cell does not show its figures")
+	tab.check(`getComputedStyle(document.querySelector(".ring .middle")).visibility === "hidden"`,
+		"two texts stand in the middle")
 	tab.do(chromedp.KeyEvent("\r"))
 	tab.await(`document.querySelector("tr:target")?.id === "g0-0"`)
 	tab.click(`.ring .middle`)

@@ -63,12 +63,14 @@ func (tab *tab) exhibitCounters() []string {
 	tab.hit("page /1.html", 5, 26*time.Hour)
 	tab.count(counter.Hit{Metric: "hall", Kind: counter.Gauge, N: -294150})
 	tab.forgive("404")
-	return []string{"/counters", "/counters?prefix=page", metricPage("page /1.html"), metricPage(strings.TrimSpace(long)), metricPage("hall"), metricPage("no such"), "/"}
+	return []string{"/counters", "/counters?prefix=page", metricPage("page /1.html"), metricPage(strings.TrimSpace(long)),
+		metricPage("hall"), metricPage("no such"), "/"}
 }
 
 func countersAreFollowed(tab *tab) {
 	tab.open("/counters")
-	tab.check(`document.querySelector("#next").textContent === "Nothing is counted yet"`, "it is not said that there is nothing")
+	tab.check(`document.querySelector("#next").textContent === "Nothing is counted yet"`,
+		"it is not said that there is nothing")
 	tab.hit("page /about", 3, 0)
 	tab.hit("page /", 1, 0)
 	tab.open("/counters")
@@ -83,7 +85,8 @@ func countersAreFollowed(tab *tab) {
 	tab.await(`document.querySelector("#day-total").textContent === "1,002 hits"`)
 	tab.check(`window.before === true`, "the page was loaded again")
 	tab.open(metricPage("no such"))
-	tab.check(`/[Nn]othing|[Nn]o such/.test(document.querySelector("main").textContent)`, "it is not said that there is none")
+	tab.check(`/[Nn]othing|[Nn]o such/.test(document.querySelector("main").textContent)`,
+		"it is not said that there is none")
 	tab.forgive("404")
 }
 
@@ -97,7 +100,8 @@ func countersShowText(tab *tab) {
 	}
 	tab.open("/counters")
 	for _, s := range shown {
-		tab.check(`[...document.querySelectorAll("#metrics tbody th")].some(th => th.textContent === `+jsString(s)+`)`, s+" is not shown as it is")
+		tab.check(`[...document.querySelectorAll("#metrics tbody th")].some(th => th.textContent === `+jsString(s)+`)`,
+			s+" is not shown as it is")
 	}
 	for _, s := range shown {
 		tab.open(metricPage(s))

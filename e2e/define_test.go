@@ -54,7 +54,8 @@ func rollupIsDefined(tab *tab) {
 	}
 }
 
-// charted returns the chart of a metric of yesterday, which has hits in its second and twentieth hour, and of the day before.
+// charted returns the chart of a metric of yesterday, which has hits in its second and twentieth hour, and of the day
+// before.
 func (tab *tab) charted() string {
 	tab.Helper()
 	today := time.Now().UTC().Truncate(24 * time.Hour)
@@ -63,7 +64,8 @@ func (tab *tab) charted() string {
 	tab.hit("page /", 2, late(-4*time.Hour))
 	tab.hit("page /", 21, late(-47*time.Hour))
 	tab.hit("shop", 7, late(-4*time.Hour))
-	return "/counters/chart?" + url.Values{"name": {"page /"}, "from": {today.AddDate(0, 0, -1).Format(time.DateOnly)}, "to": {today.Format(time.DateOnly)}}.Encode()
+	return "/counters/chart?" + url.Values{"name": {"page /"}, "from": {today.AddDate(0, 0, -1).Format(time.DateOnly)},
+		"to": {today.Format(time.DateOnly)}}.Encode()
 }
 
 func chartIsZoomed(tab *tab) {
@@ -75,7 +77,8 @@ func chartIsZoomed(tab *tab) {
 	tab.enter(`[name=with]`, "shop\r")
 	tab.await(`document.querySelector("#totals")?.textContent === "page /: 42 hitsshop: 7 hits; page / has +500.0 %the period before: 21 hits; page / has +100.0 %"`)
 	tab.areDrawn("#chart")
-	tab.check(`document.querySelector("[name=before]").checked && document.querySelector("[name=with]").value === "shop"`, "the form forgets what it shows")
+	tab.check(`document.querySelector("[name=before]").checked && document.querySelector("[name=with]").value === "shop"`,
+		"the form forgets what it shows")
 
 	// Dragging over the last third shows only that part, and keeps the comparison.
 	box := evaluate[[]float64](tab, `(() => { const r = document.querySelector("#chart img").getBoundingClientRect(); return [r.left, r.width, r.top + r.height / 2]; })()`)
@@ -91,7 +94,8 @@ func chartIsZoomed(tab *tab) {
 	mouse(pointer.DispatchMouseEventTypeMouseMoved, 0.995)
 	mouse(pointer.DispatchMouseEventTypeMouseReleased, 0.995)
 	tab.await(`document.querySelector("#totals")?.textContent.startsWith("page /: 2 hitsshop: 7 hits")`)
-	tab.check(`/from=\d{4}-\d\d-\d\dT1[67]/.test(location.search) && location.search.includes("zone=UTC")`, "another part is shown")
+	tab.check(`/from=\d{4}-\d\d-\d\dT1[67]/.test(location.search) && location.search.includes("zone=UTC")`,
+		"another part is shown")
 	shown := evaluate[string](tab, `location.search`)
 	evaluate[bool](tab, `([...document.querySelectorAll("nav[aria-label=Ranges] a")].find((a) => a.textContent === "Zoom out").click(), true)`)
 	tab.await(`document.querySelector("#totals") && location.search !== ` + jsString(shown))

@@ -19,7 +19,8 @@ func TestEverywhere(t *testing.T) {
 	browser := startBrowser(t)
 	tab := openTab(t, browser, 4)
 	tab.counted("region")
-	pages := append(crowded(tab), "/rollups/places_by_category", "/rollups/places_by_category?g1=none", "/define?rollup=places_by_category", "/review?order=teaches&source=pos")
+	pages := append(crowded(tab), "/rollups/places_by_category", "/rollups/places_by_category?g1=none",
+		"/define?rollup=places_by_category", "/review?order=teaches&source=pos")
 	other := tab.beside(browser)
 	other.inZone("Etc/GMT-5")
 	commands := map[string]string{}
@@ -27,14 +28,16 @@ func TestEverywhere(t *testing.T) {
 	for _, page := range pages {
 		tab.open(page)
 		tab.await(`document.readyState === "complete"`)
-		missing := evaluate[bool](tab, `!!document.querySelector("main .notice") && document.title.startsWith("Page not found")`)
+		missing := evaluate[bool](tab,
+			`!!document.querySelector("main .notice") && document.title.startsWith("Page not found")`)
 		if marked := evaluate[[]string](tab, `[...document.querySelectorAll("nav [aria-current], footer [aria-current]")].filter((e) => e.getAttribute("href")?.match(/^\/[a-z]*$/)).map((e) => e.textContent)`); len(marked) != 1 && !missing {
 			tab.Errorf("%.60s: the current sections are %q", page, marked)
 		}
 		for _, command := range evaluate[[]string](tab, `[...document.querySelectorAll("main .command code")].map((e) => e.textContent)`) {
 			commands[command] = page
 		}
-		tab.check(fmt.Sprint(missing, ` || document.querySelector("main .command code")`), fmt.Sprintf("%.60s has no command that does the same", page))
+		tab.check(fmt.Sprint(missing, ` || document.querySelector("main .command code")`),
+			fmt.Sprintf("%.60s has no command that does the same", page))
 		tab.do(chromedp.KeyEvent("/"))
 		tab.await(`document.activeElement.matches("header .find input") && document.activeElement.value.indexOf("/") !== 0`)
 
@@ -114,7 +117,8 @@ func (tab *tab) areCommands(commands map[string]string) {
 			asked[key] = true
 		}
 		out, err := run(tab.T, slices.Concat(args[:verb], []string{"--help"}, args[verb:])...)
-		if err != nil || !strings.Contains(out, "locus "+strings.Join(args[:verb], " ")) && !strings.Contains(out, "locus "+args[0]+" ") {
+		if err != nil || !strings.Contains(out, "locus "+strings.Join(args[:verb], " ")) &&
+			!strings.Contains(out, "locus "+args[0]+" ") {
 			tab.Errorf("%.60s: %q is no command: %v\n%.300s", page, line, err, out)
 		}
 	}

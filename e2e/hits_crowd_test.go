@@ -148,7 +148,8 @@ func (c *hitter) batch() (batch httpapi.HitRequest, times []time.Time) {
 	for range 1 + c.random.IntN(12) {
 		n, at := int64(1+c.random.IntN(5)), c.at()
 		times = append(times, at)
-		batch.Hits = append(batch.Hits, httpapi.HitInput{Metric: fmt.Sprint(pages, c.random.IntN(8)), At: at.Format(time.RFC3339Nano), N: &n})
+		batch.Hits = append(batch.Hits,
+			httpapi.HitInput{Metric: fmt.Sprint(pages, c.random.IntN(8)), At: at.Format(time.RFC3339Nano), N: &n})
 	}
 	return batch, times
 }
@@ -244,8 +245,8 @@ func (c *hitter) deliver(batch httpapi.HitRequest, headers http.Header, before b
 	}
 }
 
-// carelessly counts single hits, and counts a hit again if its answer is lost. It ends when the clients must end and one
-// of its answers was lost.
+// carelessly counts single hits, and counts a hit again if its answer is lost. It ends when the clients must end and
+// one of its answers was lost.
 func (h *hitters) carelessly(ctx context.Context) {
 	one := httpapi.HitRequest{Hits: []httpapi.HitInput{{Metric: careless}}}
 	for i := 0; (ctx.Err() == nil || h.unkeyed.Load() == 0) && !h.t.Failed(); i++ {
@@ -281,7 +282,8 @@ func hit(base string, batch httpapi.HitRequest, headers http.Header) (replayed b
 
 // series reads all pages of a range of days.
 func (n *node) series(from, to time.Time, step counter.Step) (s httpapi.Series, err error) {
-	query := url.Values{"prefix": {pages}, "from": {from.Format(time.DateOnly)}, "to": {to.Format(time.DateOnly)}, "step": {string(step)}}
+	query := url.Values{"prefix": {pages}, "from": {from.Format(time.DateOnly)}, "to": {to.Format(time.DateOnly)},
+		"step": {string(step)}}
 	return s, get(n.url(), "/v1/series", query, &s)
 }
 
@@ -312,10 +314,12 @@ func (h *hitters) look(n *node, random *rand.Rand) {
 	for _, line := range s.Lines {
 		sum, total := sums(line)
 		if sum != total {
-			h.t.Errorf("process %d: %s: the days from %v to %v hold %d, their %ss %d", n.index, line.Metric, from, to, total, step, sum)
+			h.t.Errorf("process %d: %s: the days from %v to %v hold %d, their %ss %d", n.index, line.Metric, from, to,
+				total, step, sum)
 		}
 		if whole && (total < least[line.Metric] || total > most[line.Metric]) {
-			h.t.Errorf("process %d: %s: counted %d, acknowledged before %d, sent until now %d", n.index, line.Metric, total, least[line.Metric], most[line.Metric])
+			h.t.Errorf("process %d: %s: counted %d, acknowledged before %d, sent until now %d", n.index, line.Metric, total,
+				least[line.Metric], most[line.Metric])
 		}
 	}
 	h.read.Add(1)
@@ -359,7 +363,8 @@ func (h *hitters) exact() {
 		h.t.Fatal(err)
 	}
 	if s.Lines[0].Total == nil || *s.Lines[0].Total <= h.loose {
-		h.t.Errorf("without keys %v hits are counted of %d, although answers were lost: the run proves nothing", s.Lines[0].Total, h.loose)
+		h.t.Errorf("without keys %v hits are counted of %d, although answers were lost: the run proves nothing",
+			s.Lines[0].Total, h.loose)
 	}
 	h.t.Logf("%d batches, %d of them repeated later, %d answers lost; %d series read; refused %v",
 		h.acks.Load(), h.repeated.Load(), h.lost.Load(), h.read.Load(), h.refusals())
@@ -372,7 +377,8 @@ func (h *hitters) compare(n *node, from, to time.Time, step counter.Step) {
 	if err != nil {
 		h.t.Fatalf("process %d: %v", n.index, err)
 	}
-	size := map[counter.Step]time.Duration{counter.ByMinute: time.Minute, counter.ByHour: time.Hour, counter.ByDay: 24 * time.Hour}[step]
+	size := map[counter.Step]time.Duration{counter.ByMinute: time.Minute, counter.ByHour: time.Hour,
+		counter.ByDay: 24 * time.Hour}[step]
 	wrong, lines := 0, map[string]bool{}
 	for _, line := range s.Lines {
 		lines[line.Metric] = true

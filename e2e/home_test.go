@@ -39,8 +39,8 @@ func home(t *testing.T, base string) (page string, slots map[string]string) {
 	return string(body), slots
 }
 
-// The operations page agrees with the command line, whether commands wrote to the directory before the server started or
-// requests did.
+// The operations page agrees with the command line, whether commands wrote to the directory before the server started
+// or requests did.
 func TestHome_AgreesWithTheCommandLine(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -93,7 +93,8 @@ func TestP01_KilledImportOfPostgreSQL(t *testing.T) {
 				t.Error("no import ever went on from another one's state")
 			}
 			if what == "query" && (resumed > 0 || summary.Counts["unchanged"] == 0) {
-				t.Errorf("%d imports went on from another one's state, and %d rows of the last one had been stored", resumed, summary.Counts["unchanged"])
+				t.Errorf("%d imports went on from another one's state, and %d rows of the last one had been stored", resumed,
+					summary.Counts["unchanged"])
 			}
 			if left := matching(t, filepath.Join(work, ".*.locus-ingest")); len(left) > 0 {
 				t.Errorf("the state of a finished import is still there: %v", left)

@@ -459,8 +459,8 @@ func TestP01_ImportOutlivesTheServer(t *testing.T) {
 	partition(t, s.url)
 }
 
-// Two servers on one directory: the second refuses to start, names the process of the first, and suggests --url. Commands
-// with --data talk to the first.
+// Two servers on one directory: the second refuses to start, names the process of the first, and suggests --url.
+// Commands with --data talk to the first.
 func TestTwoServersOneDirectory(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -482,8 +482,8 @@ func TestTwoServersOneDirectory(t *testing.T) {
 	}
 }
 
-// SIGTERM drains with a line for each step and exit code 0, a second SIGTERM ends at once, and SIGHUP has no effect without a file of
-// settings.
+// SIGTERM drains with a line for each step and exit code 0, a second SIGTERM ends at once, and SIGHUP has no effect
+// without a file of settings.
 func TestSignals(t *testing.T) {
 	t.Parallel()
 	s := serve(t, t.TempDir(), "127.0.0.1:0")
@@ -561,7 +561,8 @@ func TestHangup_ReadsTheSettingsAgain(t *testing.T) {
 		}
 	}
 	reload("data: "+data+"\nlog: {level: info}\n", `msg="changed setting applied" setting=log.level`, 1)
-	reload("data: "+data+"\nlog: {level: info}\nkeep: {changes: 48h}\n", `msg="changed setting requires a restart" setting=keep.changes`, 1)
+	reload("data: "+data+"\nlog: {level: info}\nkeep: {changes: 48h}\n",
+		`msg="changed setting requires a restart" setting=keep.changes`, 1)
 	reload("data: "+data+"\nlog: {levle: error}\n", `msg="configuration reload failed"`, 1)
 	reload("data: "+data+"\nlog: {level: debug}\n", `msg="changed setting applied" setting=log.level`, 2)
 	if err := s.stop(syscall.SIGTERM); err != nil {

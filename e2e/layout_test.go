@@ -23,10 +23,12 @@ func crowded(tab *tab) []string {
 	long := strings.Repeat("Anoverlongwordwithoutanyspace", 4)
 	var puts []records.Input
 	for i := range 40 {
-		p := place("directory"+fmt.Sprint(i%9), fmt.Sprint("key-", i), "Joe's Wonderful Pizzeria and Trattoria", "+14155552300")
+		p := place("directory"+fmt.Sprint(i%9), fmt.Sprint("key-", i), "Joe's Wonderful Pizzeria and Trattoria",
+			"+14155552300")
 		p.Attributes["description"] = []string{"An unremarkable description of a restaurant in the middle of the town"}
 		if i == 7 {
-			p.Ref.Key, p.Attributes["description"], p.Attributes["hours"] = strings.Repeat("k", 150), []string{long}, []string{long}
+			p.Ref.Key, p.Attributes["description"], p.Attributes["hours"] = strings.Repeat("k",
+				150), []string{long}, []string{long}
 		}
 		puts = append(puts, p)
 	}
@@ -44,9 +46,13 @@ func crowded(tab *tab) []string {
 	}
 	id := "/entities/" + of.String()
 	return []string{
-		"/", "/operations", "/entities", "/entities?q=joe", id, id + "/what-if?apart=" + puts[3].Ref.String(), "/review", "/counters",
-		"/counters/metric?name=page+/" + long, "/counters/chart?before=1&from=2026-01-01&to=2040-01-01&with=locus.records&name=page+/" + long,
-		"/define", "/review/bulk?verdict=same", "/review/team", "/ring?address=" + of.String(), "/rollups", "/streams", "/data", "/quality", "/kinds", "/kinds/draft?kind=place", "/kinds/try?kind=place&a=name:+" + long + "&b=name:+" + long, "/entities?q=web:" + long, "/" + long,
+		"/", "/operations", "/entities", "/entities?q=joe", id, id + "/what-if?apart=" + puts[3].Ref.String(), "/review",
+		"/counters",
+		"/counters/metric?name=page+/" + long,
+		"/counters/chart?before=1&from=2026-01-01&to=2040-01-01&with=locus.records&name=page+/" + long,
+		"/define", "/review/bulk?verdict=same", "/review/team", "/ring?address=" + of.String(), "/rollups", "/streams",
+		"/data", "/quality", "/kinds", "/kinds/draft?kind=place",
+		"/kinds/try?kind=place&a=name:+" + long + "&b=name:+" + long, "/entities?q=web:" + long, "/" + long,
 	}
 }
 
@@ -72,7 +78,8 @@ func layout(tab *tab) {
 			})`, fmt.Sprintf("at %d a number of a score is off the screen", width))
 		}
 	}
-	tab.check(`document.querySelector("h1") && document.querySelector("main a[href='/']")`, "an unknown address leads nowhere")
+	tab.check(`document.querySelector("h1") && document.querySelector("main a[href='/']")`,
+		"an unknown address leads nowhere")
 	tab.forgive("404")
 }
 

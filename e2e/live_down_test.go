@@ -48,7 +48,8 @@ func unique(ref entity.Ref) httpapi.RecordInput {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(ref.Key)) // never fails
 	w := words(h.Sum64())
-	return httpapi.RecordInput{Source: ref.Source, Key: ref.Key, ObservedAt: observed.Format(time.RFC3339), Attributes: httpapi.Attributes{"name": {w[0] + " " + w[1] + " " + w[2]}}}
+	return httpapi.RecordInput{Source: ref.Source, Key: ref.Key, ObservedAt: observed.Format(time.RFC3339),
+		Attributes: httpapi.Attributes{"name": {w[0] + " " + w[1] + " " + w[2]}}}
 }
 
 // unless stands for keys that may be refused as unavailable, or answered.
@@ -67,7 +68,8 @@ func (l *ledger) put(n *node, refs []entity.Ref, code httpapi.Code) {
 		l.t.Fatalf("process %d: %v", n.index, err)
 	}
 	unconfirmed := func(r httpapi.PutResult) bool { return r.Error != nil && r.Error.Code == httpapi.CodeCommitUnknown }
-	if code != httpapi.CodeCommitUnknown && slices.ContainsFunc(answer.Results, unconfirmed) { // while a server hangs a write may outlast its time
+	// while a server hangs a write may outlast its time
+	if code != httpapi.CodeCommitUnknown && slices.ContainsFunc(answer.Results, unconfirmed) {
 		if answer, err = post(n.url(), batch); err != nil {
 			l.t.Fatalf("process %d, again: %v", n.index, err)
 		}

@@ -217,7 +217,8 @@ func tell(ops []op) string {
 	slices.SortFunc(ops, func(a, b op) int { return int(a.call - b.call) })
 	for _, o := range ops {
 		what := [...]string{"put", "read", "erased"}[o.kind]
-		fmt.Fprintf(&b, "%v to %v at process %d: %s revision %d, lost %t: puid %v, %s\n", o.call, o.ret, o.node, what, o.revision, o.lost, o.puid, o.result.Outcome)
+		fmt.Fprintf(&b, "%v to %v at process %d: %s revision %d, lost %t: puid %v, %s\n", o.call, o.ret, o.node, what,
+			o.revision, o.lost, o.puid, o.result.Outcome)
 	}
 	return b.String()
 }

@@ -88,7 +88,8 @@ const (
 func newTraffic(f *fleet, seed uint64) *traffic {
 	tr := &traffic{t: f.t, fleet: f, story: demo.New(seed, 600), start: time.Now()}
 	for n := range clientsEach * len(f.nodes) {
-		tr.clients = append(tr.clients, &sender{traffic: tr, n: n, random: rand.New(rand.NewPCG(seed, uint64(n))), revisions: map[int64]int{}})
+		tr.clients = append(tr.clients,
+			&sender{traffic: tr, n: n, random: rand.New(rand.NewPCG(seed, uint64(n))), revisions: map[int64]int{}})
 	}
 	return tr
 }
@@ -156,7 +157,8 @@ func (tr *traffic) record(i int64, revision int) httpapi.RecordInput {
 	r := httpapi.RecordInput{ObservedAt: observed.Add(time.Duration(revision) * time.Minute).Format(time.RFC3339)}
 	if passing(i) {
 		word := words(uint64(i))
-		r.Attributes = httpapi.Attributes{"name": {word[0] + " " + word[1]}, "address": {fmt.Sprintf("%d %s Road", 1+revision, word[2])}}
+		r.Attributes = httpapi.Attributes{"name": {word[0] + " " + word[1]},
+			"address": {fmt.Sprintf("%d %s Road", 1+revision, word[2])}}
 	} else {
 		told := tr.story.Record(i)
 		if revision > 0 {
@@ -244,7 +246,8 @@ func (c *sender) remove(ctx context.Context) {
 	for attempt := 0; ; attempt++ {
 		at := c.at(attempt)
 		call := c.now()
-		request, err := http.NewRequestWithContext(context.WithoutCancel(ctx), http.MethodDelete, at.url()+httpapi.RecordPath(ref.Source, ref.Key), nil)
+		request, err := http.NewRequestWithContext(context.WithoutCancel(ctx), http.MethodDelete,
+			at.url()+httpapi.RecordPath(ref.Source, ref.Key), nil)
 		if err != nil {
 			c.t.Error(err)
 			return
@@ -327,7 +330,8 @@ func (c *sender) answered(at *node, call, ret time.Duration, order []int64, keys
 		i := order[n]
 		switch {
 		case r.Error == nil:
-			c.ops = append(c.ops, op{kind: opPut, key: i, node: at.index, call: call, ret: ret, puid: r.PUID, result: r, revision: keys[i]})
+			c.ops = append(c.ops, op{kind: opPut, key: i, node: at.index, call: call, ret: ret, puid: r.PUID, result: r,
+				revision: keys[i]})
 			delete(keys, i)
 			refs = append(refs, c.ref(i))
 		case r.Error.Outcome == httpapi.Unknown:

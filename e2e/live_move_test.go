@@ -40,7 +40,8 @@ func TestP06_P08_LiveMoveAndCompaction(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("cell %v moved: %v rows, %v changes followed, writers paused %v", id, summary["rows"], summary["followed"], pause(t, summary))
+		t.Logf("cell %v moved: %v rows, %v changes followed, writers paused %v", id, summary["rows"], summary["followed"],
+			pause(t, summary))
 		tr.advance(20)
 		maps = append(maps, f.nodes[0].cellMap())
 	}

@@ -58,7 +58,8 @@ func TestP08_StoppedServerCannotWriteWithItsMap(t *testing.T) {
 		for n, r := range answer.Results {
 			home, err := m.Puid(int64(r.PUID))
 			if r.Error != nil || err != nil || home.Gen != 1 {
-				t.Errorf("the process that was stopped answers %v with puid %v in cell %v, %v, %v", r.Key, r.PUID, home, r.Error, err)
+				t.Errorf("the process that was stopped answers %v with puid %v in cell %v, %v, %v", r.Key, r.PUID, home,
+					r.Error, err)
 			}
 			l.enter(fresh[10*i+n], r.PUID)
 		}

@@ -78,5 +78,6 @@ func TestP06_P09_TwoOperatorsAtOnce(t *testing.T) {
 		t.Errorf("%v\n%.2000s", err, out)
 	}
 	rows := tr.checkRows(s, f.witness(), maps...)
-	t.Logf("%d keys, %d rows of keys, %d acknowledged puts; %.0f s of load", len(s.puids), rows, s.acks, s.loaded.Seconds())
+	t.Logf("%d keys, %d rows of keys, %d acknowledged puts; %.0f s of load", len(s.puids), rows, s.acks,
+		s.loaded.Seconds())
 }

@@ -33,7 +33,8 @@ func TestLogin(t *testing.T) {
 // token creates a token.
 func (tab *tab) token(name, role string) (secret string) {
 	tab.Helper()
-	secret, _, err := tab.svc.Tokens().Create(context.Background(), tokens.Operator(), tokens.Request{Name: name, Roles: []string{role}})
+	secret, _, err := tab.svc.Tokens().Create(context.Background(), tokens.Operator(),
+		tokens.Request{Name: name, Roles: []string{role}})
 	if err != nil {
 		tab.Fatal(err)
 	}
@@ -100,7 +101,8 @@ func loginAgain(tab *tab) {
 }
 
 func loginAtAProvider(tab *tab) {
-	idp := logintest.New(tab, map[string]any{"sub": "17", "email": "ann@example.com", "email_verified": true, "groups": []string{"crm"}})
+	idp := logintest.New(tab, map[string]any{"sub": "17", "email": "ann@example.com", "email_verified": true,
+		"groups": []string{"crm"}})
 	tab.stop()
 	tab.login = func(public string) *login.Provider {
 		return login.New(login.Config{
@@ -140,7 +142,8 @@ func loginAllows(tab *tab) {
 	tab.token("root", "administrator")
 	secret := tab.token("ann", "reviewer")
 	verifier := strings.Repeat("v", 43)
-	ask := url.Values{"challenge": {tokens.Challenge(verifier)}, "state": {"s"}, "port": {waits.URL[strings.LastIndex(waits.URL, ":")+1:]}}
+	ask := url.Values{"challenge": {tokens.Challenge(verifier)}, "state": {"s"},
+		"port": {waits.URL[strings.LastIndex(waits.URL, ":")+1:]}}
 	tab.open("/login/cli?" + ask.Encode())
 	tab.await(`location.pathname === "/login"`)
 	tab.enter(`[name=token]`, secret+"\r")

@@ -39,7 +39,8 @@ func (tab *tab) isNarrow(pages []string, selector string) {
 	for _, page := range pages {
 		tab.open(page)
 		tab.check(`document.documentElement.scrollWidth <= 360`, page+" scrolls to the side")
-		tab.check(`[...document.querySelectorAll(`+jsString(selector)+`)].every(e => e.getBoundingClientRect().right <= 361)`, page+" is cut off")
+		tab.check(`[...document.querySelectorAll(`+jsString(selector)+`)].every(e => e.getBoundingClientRect().right <= 361)`,
+			page+" is cut off")
 	}
 }
 

@@ -37,10 +37,13 @@ func TestPictures_Pages(t *testing.T) {
 	}
 	of := telling(t, tab.svc)
 	today := time.Now().UTC().Truncate(24 * time.Hour)
-	chart := url.Values{"name": {"page /about"}, "from": {today.Format(time.DateOnly)}, "to": {today.AddDate(0, 0, 1).Format(time.DateOnly)}, "zone": {"UTC"}, "before": {"1"}}
+	chart := url.Values{"name": {"page /about"}, "from": {today.Format(time.DateOnly)},
+		"to": {today.AddDate(0, 0, 1).Format(time.DateOnly)}, "zone": {"UTC"}, "before": {"1"}}
 	for _, page := range []struct{ picture, path string }{
-		{"entities.png", "/entities?q=pizza"}, {"what-if.png", "/entities/" + of.ID.String() + "/what-if?apart=" + url.QueryEscape(of.Members[1].Ref.String())},
-		{"rollups.png", "/rollups"}, {"define.png", "/define?rollup=places_by_category"}, {"metrics.png", "/counters"}, {"chart.png", "/counters/chart?" + chart.Encode()},
+		{"entities.png", "/entities?q=pizza"},
+		{"what-if.png", "/entities/" + of.ID.String() + "/what-if?apart=" + url.QueryEscape(of.Members[1].Ref.String())},
+		{"rollups.png", "/rollups"}, {"define.png", "/define?rollup=places_by_category"}, {"metrics.png", "/counters"},
+		{"chart.png", "/counters/chart?" + chart.Encode()},
 		{"streams.png", "/streams"}, {"kinds.png", "/kinds"}, {"kinds-draft.png", "/kinds/draft?kind=place"},
 		{"kinds-try.png", "/kinds/try?kind=place&a=" + url.QueryEscape(of.Members[0].Ref.String()) + "&b=" + url.QueryEscape(of.Members[1].Ref.String())},
 		{"login.png", "/login"}, {"nothing.png", "/nothing"},
@@ -48,7 +51,8 @@ func TestPictures_Pages(t *testing.T) {
 		tab.do(chromedp.EmulateViewport(1280, 1000, chromedp.EmulateScale(0.6)))
 		tab.open(page.path)
 		tab.await(`document.readyState === "complete" && [...document.images].every((i) => i.complete)`)
-		evaluate[bool](tab, `(document.querySelector("section:has(.evidence) h3")?.scrollIntoView(), true)`) // the page of kinds is long
+		// the page of kinds is long
+		evaluate[bool](tab, `(document.querySelector("section:has(.evidence) h3")?.scrollIntoView(), true)`)
 		tab.shoot(page.picture)
 	}
 	tab.open("/review")
@@ -61,7 +65,8 @@ func TestPictures_Pages(t *testing.T) {
 	tab.await(`document.title.startsWith("Your name")`)
 	tab.shoot("name.png")
 	tab.token("root", "administrator") // from now on people sign in
-	tab.open("/login/cli?" + url.Values{"challenge": {tokens.Challenge(strings.Repeat("v", 43))}, "state": {"s"}, "port": {"4242"}}.Encode())
+	tab.open("/login/cli?" + url.Values{"challenge": {tokens.Challenge(strings.Repeat("v", 43))}, "state": {"s"},
+		"port": {"4242"}}.Encode())
 	tab.await(`location.pathname === "/login"`)
 	tab.enter(`[name=token]`, tab.token("ann", "reviewer")+"\r")
 	tab.await(`location.pathname === "/login/cli"`)

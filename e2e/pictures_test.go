@@ -70,7 +70,8 @@ func work(t *testing.T, tab *tab) {
 		if i == 2 {
 			second = entity.VerdictSame
 		}
-		list = append(list, decisions.Input{Verdict: first, A: p.A.String(), B: p.B.String(), Author: "Ada"}, decisions.Input{Verdict: second, A: p.A.String(), B: p.B.String(), Author: "Ben"})
+		list = append(list, decisions.Input{Verdict: first, A: p.A.String(), B: p.B.String(), Author: "Ada"},
+			decisions.Input{Verdict: second, A: p.A.String(), B: p.B.String(), Author: "Ben"})
 	}
 	if _, err := tab.svc.Decisions().Decide(ctx, list); err != nil {
 		t.Fatal(err)
@@ -78,7 +79,8 @@ func work(t *testing.T, tab *tab) {
 	if _, err := tab.svc.Decisions().Assign(ctx, page.Pairs[6:], "Ben", "Ada", 0); err != nil {
 		t.Fatal(err)
 	}
-	some := &decisions.Selection{Pairs: []decisions.Chosen{{A: page.Pairs[6].A.String(), B: page.Pairs[6].B.String()}, {A: page.Pairs[7].A.String(), B: page.Pairs[7].B.String()}}}
+	some := &decisions.Selection{Pairs: []decisions.Chosen{{A: page.Pairs[6].A.String(), B: page.Pairs[6].B.String()},
+		{A: page.Pairs[7].A.String(), B: page.Pairs[7].B.String()}}}
 	if _, _, err := tab.svc.Decisions().DecideAll(ctx, some, "", entity.VerdictDifferent, decisions.By{Author: "Ada", Reason: "other branches of a chain"}); err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +106,8 @@ func TestPictures_Review(t *testing.T) {
 	e := telling(t, tab.svc)
 	last := e.Members[2].Ref.String()
 	for _, d := range []decisions.Input{
-		{Verdict: entity.VerdictSame, A: e.ID.String(), B: last, Author: "Ada", Reason: "both have the same sign in the window"},
+		{Verdict: entity.VerdictSame, A: e.ID.String(), B: last, Author: "Ada",
+			Reason: "both have the same sign in the window"},
 		{Verdict: entity.VerdictValue, A: e.ID.String(), Attribute: "city", Value: e.View.First("city"), Author: "Ben"},
 	} {
 		if results, err := tab.svc.Decisions().Decide(context.Background(), []decisions.Input{d}); err != nil || results[0].Err != nil {

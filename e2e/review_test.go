@@ -48,7 +48,8 @@ func (tab *tab) doubtful(key, name string) (a, b string) {
 }
 
 func phoned(source, key, name, phone string) records.Input {
-	return records.Input{Ref: entity.Ref{Source: source, Key: key}, Attributes: entity.Attributes{"name": {name}, "city": {"Springfield"}, "phones": {phone}}}
+	return records.Input{Ref: entity.Ref{Source: source, Key: key},
+		Attributes: entity.Attributes{"name": {name}, "city": {"Springfield"}, "phones": {phone}}}
 }
 
 // thing returns the id of the entity of a record.
@@ -168,8 +169,8 @@ func (tab *tab) press(key string) {
 	tab.do(chromedp.KeyEvent(key))
 }
 
-// reviewSkipsAndReturns narrows the queue to a source, skips a pair, returns to it, answers it and takes the answer back, by
-// keys alone.
+// reviewSkipsAndReturns narrows the queue to a source, skips a pair, returns to it, answers it and takes the answer
+// back, by keys alone.
 func reviewSkipsAndReturns(tab *tab) {
 	tab.doubtful("1", "Joe's Pizza")
 	tab.doubtful("2", "Zebra Lounge")
@@ -209,7 +210,8 @@ func reviewIsQuick(tab *tab) {
 	answers := longtest.Times(8, 50)
 	for i := range answers + 1 {
 		name := fmt.Sprint(given[i%8], "berg ", trade[i%7])
-		a, b := phoned("pos", fmt.Sprint(i), name, fmt.Sprintf("+1415555%04d", 1000+i)), phoned("web", fmt.Sprint(i), name, fmt.Sprintf("+1628555%04d", 3000+7*i))
+		a, b := phoned("pos", fmt.Sprint(i), name, fmt.Sprintf("+1415555%04d", 1000+i)), phoned("web", fmt.Sprint(i), name,
+			fmt.Sprintf("+1628555%04d", 3000+7*i))
 		a.Attributes["postcode"], b.Attributes["postcode"] = []string{fmt.Sprint(94100 + i)}, []string{fmt.Sprint(20500 + i)}
 		tab.put(a, b)
 	}
@@ -227,7 +229,8 @@ func reviewIsQuick(tab *tab) {
 		tab.await(`document.querySelector("#answer") && document.querySelector(".pairs thead")?.textContent !== ` + jsString(shown))
 		tab.check(fmt.Sprintf(`parseInt(document.querySelector("#waiting").textContent) === %d && performance.getEntriesByType("navigation")[0].redirectCount === 1`, left), "an answer does not lead to the next pair at once")
 		took = append(took, evaluate[float64](tab, `performance.timeOrigin + performance.getEntriesByType("navigation")[0].domContentLoadedEventEnd - Number(sessionStorage.pressed)`))
-		served = append(served, evaluate[float64](tab, `(({ redirectStart, responseEnd }) => responseEnd - redirectStart)(performance.getEntriesByType("navigation")[0])`))
+		served = append(served, evaluate[float64](tab,
+			`(({ redirectStart, responseEnd }) => responseEnd - redirectStart)(performance.getEntriesByType("navigation")[0])`))
 	}
 	slices.Sort(took)
 	slices.Sort(served)
@@ -255,19 +258,22 @@ func mergeThenUnmerge(tab *tab) {
 	tab.open("/entities/" + a)
 	tab.enter(`[name=merge]`, "web:1\r")
 	tab.await(`document.querySelector(".preview h1")?.textContent.includes("web:1")`)
-	tab.check(`document.querySelector("#after").parentElement.textContent.includes("2 records")`, "it is not shown what would be")
+	tab.check(`document.querySelector("#after").parentElement.textContent.includes("2 records")`,
+		"it is not shown what would be")
 	if tab.thing("web:1") != b {
 		tab.Fatal("a question merged them")
 	}
 	tab.enter(`.answer [name=author]`, "Ada")
 	tab.click(`.answer button`)
 	tab.await(`location.pathname === "/entities/` + a + `" && document.querySelectorAll(".side thead th").length === 2`)
-	tab.check(`document.querySelector("#history").parentElement.querySelectorAll("tbody tr").length > 1`, "the history does not say that it merged")
+	tab.check(`document.querySelector("#history").parentElement.querySelectorAll("tbody tr").length > 1`,
+		"the history does not say that it merged")
 	tab.open("/entities/" + b)
 	tab.check(`document.querySelector(".moved").textContent.includes("`+b+`") && document.querySelectorAll(".side thead th").length === 2`, "the former id does not lead here")
 	evaluate[bool](tab, `([...document.querySelectorAll(".side .meta a")].filter(a => a.textContent === "split it off")[1].click(), true)`)
 	tab.await(`document.querySelector(".preview #after")`)
-	tab.check(`document.querySelector("#after").parentElement.textContent.includes("`+b+`")`, "it is not shown that the id comes back")
+	tab.check(`document.querySelector("#after").parentElement.textContent.includes("`+b+`")`,
+		"it is not shown that the id comes back")
 	tab.click(`.answer button`)
 	tab.await(`location.pathname === "/entities/` + a + `" && document.querySelectorAll(".side thead th").length === 1`)
 	if tab.thing("pos:1") != a || tab.thing("web:1") != b {
@@ -276,7 +282,8 @@ func mergeThenUnmerge(tab *tab) {
 }
 
 func pinShows(tab *tab) {
-	a := tab.put(place("pos", "1", "Joe's Pizza", "+14155552300"), place("web", "1", "Joes Pizza", "415-555-2300"))[0].Entity.String()
+	a := tab.put(place("pos", "1", "Joe's Pizza", "+14155552300"),
+		place("web", "1", "Joes Pizza", "415-555-2300"))[0].Entity.String()
 	tab.open("/entities/" + a)
 	tab.check(`!document.querySelector(".pinned")`, "something is pinned before anybody did")
 	evaluate[string](tab, `document.querySelector(".deed [name=pin]").value = "name"`)
@@ -322,7 +329,8 @@ func reviewPages(tab *tab) []string {
 	long := strings.Repeat("Anoverlongwordwithoutanyspace", 4)
 	a, _ := tab.doubtful(strings.Repeat("k", 150), "Joe's "+long)
 	tab.doubtful("2", "Zebra Lounge")
-	e := tab.put(place("pos", "3", "Bob's Burgers "+long, "+14155551111"), place("web", "3", "Bobs Burgers "+long, "415-555-1111"))[0].Entity.String()
+	e := tab.put(place("pos", "3", "Bob's Burgers "+long, "+14155551111"),
+		place("web", "3", "Bobs Burgers "+long, "415-555-1111"))[0].Entity.String()
 	if _, err := tab.svc.Decisions().Decide(context.Background(), []decisions.Input{
 		{Verdict: entity.VerdictSame, A: "pos:3", B: "web:3", Author: "Ada " + long, Reason: long},
 		{Verdict: entity.VerdictValue, A: "pos:3", Attribute: "city", Value: long},
@@ -330,8 +338,10 @@ func reviewPages(tab *tab) []string {
 		tab.Fatal(err)
 	}
 	return []string{
-		"/review", "/review?said=pos:3&of=web:3", "/review?a=pos:3&b=web:3", "/review?a=x", "/entities/" + e, "/kinds", "/review/bulk?verdict=same", "/review/team",
-		"/entities/" + e + "/what-if?apart=web:3", "/entities/" + e + "/what-if?without=web:3", "/entities/" + e + "/what-if?merge=" + a,
+		"/review", "/review?said=pos:3&of=web:3", "/review?a=pos:3&b=web:3", "/review?a=x", "/entities/" + e, "/kinds",
+		"/review/bulk?verdict=same", "/review/team",
+		"/entities/" + e + "/what-if?apart=web:3", "/entities/" + e + "/what-if?without=web:3",
+		"/entities/" + e + "/what-if?merge=" + a,
 		"/entities/" + e + "/what-if?merge=" + long,
 	}
 }

@@ -49,9 +49,11 @@ func ringShowsWays(tab *tab) {
 	key := in.oldest(tab.T)
 	tab.exhibit(in)
 	tab.open("/ring")
-	tab.check(`!document.querySelector(".ray") && document.querySelectorAll(".bands .piece").length === 172`, "the bands are not drawn")
+	tab.check(`!document.querySelector(".ray") && document.querySelectorAll(".bands .piece").length === 172`,
+		"the bands are not drawn")
 	for class, n := range map[string]int{"retired": 4, "sealed": 24} {
-		tab.check(`document.querySelectorAll("#bands .cover.`+class+`").length === `+strconv.Itoa(n), "not all are drawn that are "+class)
+		tab.check(`document.querySelectorAll("#bands .cover.`+class+`").length === `+strconv.Itoa(n),
+			"not all are drawn that are "+class)
 	}
 	tab.check(`document.querySelectorAll("#bands .rim").length === 48`, "not all are drawn that are open")
 	tab.enter(`.ask input`, key+"\r")
@@ -71,7 +73,8 @@ func ringShowsWays(tab *tab) {
 	tab.check(`["no", "filtered", "found"].every((c, i) => document.querySelectorAll(".steps li:has(.num:not(:empty))")[i].className === c)`, "the answers are not in order")
 	// A puid is at the start of its cell, one column further right for each generation.
 	tab.open("/ring?address=" + strconv.FormatInt(in.puids[key], 10))
-	tab.check(`document.querySelector(".strip rect.here").nextElementSibling.textContent.startsWith("g1-")`, "the range of the puid is not shown")
+	tab.check(`document.querySelector(".strip rect.here").nextElementSibling.textContent.startsWith("g1-")`,
+		"the range of the puid is not shown")
 	tab.check(`(() => {
 		const boxes = [...document.querySelectorAll(".strip rect")].map(r => r.getBoundingClientRect());
 		return boxes.length === 18 && boxes.every((a, i) => boxes.every((b, j) => i === j || a.right <= b.left + .1 || b.right <= a.left + .1));
@@ -84,7 +87,8 @@ func ringAnnounces(tab *tab) {
 	tab.exhibit(grown(tab.T, []uint64{4, 8}, 0, 0, 400))
 	tab.open("/ring")
 	tab.check(`document.querySelectorAll("#bands .piece.announced").length === 8`, "what is announced is not drawn")
-	tab.check(`document.querySelector("#ring-when").textContent === "g1 starts in 41 min"`, "it is not said when it starts")
+	tab.check(`document.querySelector("#ring-when").textContent === "g1 starts in 41 min"`,
+		"it is not said when it starts")
 }
 
 // ringGrows watches a real installation grow while keys are put and pages updated.
@@ -96,7 +100,8 @@ func ringGrows(tab *tab) {
 	tab.serve()
 	old := tab.put(place("pos", "1", "Joe's Pizza", "+14155552300"))[0]
 	tab.open("/ring")
-	tab.check(`document.querySelectorAll("#bands .rim").length === 4 && !document.querySelector("#bands .announced")`, "there are not four open cells")
+	tab.check(`document.querySelectorAll("#bands .rim").length === 4 && !document.querySelector("#bands .announced")`,
+		"there are not four open cells")
 
 	done := make(chan error, 1)
 	go func() { done <- svc.Cells().Grow(tab.Context(), cell.Growth{Cells: 8}, nil) }()
@@ -112,7 +117,8 @@ func ringGrows(tab *tab) {
 	}
 	for address, gen := range map[string]string{old.PUID.String(): "g0-", young.PUID.String(): "g1-", old.Entity.String(): "g0-", young.Entity.String(): "g1-"} {
 		tab.open("/ring?address=" + address)
-		tab.check(`document.querySelector(".steps .found a").textContent.startsWith(`+jsString(gen)+`)`, address+" is not in "+gen)
+		tab.check(`document.querySelector(".steps .found a").textContent.startsWith(`+jsString(gen)+`)`,
+			address+" is not in "+gen)
 	}
 	tab.open("/operations")
 	tab.await(`document.querySelectorAll(".ring .cell").length === 8 && document.querySelector("[data-text=records]").textContent === "2"`)
@@ -129,12 +135,14 @@ func ringIsFollowed(tab *tab) {
 	in.cells[cell.ID{Gen: 1, Index: 7}].Head.Keys = cell.Sealed
 	in.mu.Unlock()
 	tab.await(`document.querySelectorAll("#bands .cover.sealed").length === 5`)
-	tab.check(`document.querySelector("#hoops").textContent.includes("7 open, 1 sealed")`, "the table is behind the picture")
+	tab.check(`document.querySelector("#hoops").textContent.includes("7 open, 1 sealed")`,
+		"the table is behind the picture")
 	tab.await(`!document.querySelector("#stream").checkVisibility()`)
 	tab.check(`window.before`, "the page was loaded again")
 	tab.stop()
 	tab.await(`document.querySelector("#stream").checkVisibility() && document.querySelector("#again.stale")`)
-	tab.check(`/Locus does not answer. This is the ring of .* UTC/.test(document.querySelector("#stream").textContent)`, "it does not say what happened")
+	tab.check(`/Locus does not answer. This is the ring of .* UTC/.test(document.querySelector("#stream").textContent)`,
+		"it does not say what happened")
 	tab.forgive("ERR_")
 }
 
@@ -142,8 +150,10 @@ func ringByKeyboard(tab *tab) {
 	tab.exhibit(grown(tab.T, []uint64{4, 8, 16}, 1, 0, 400))
 	tab.open("/ring")
 	tab.reach(".bands a")
-	tab.check(`document.activeElement.matches("#bands a[aria-label^='Cell g0-0: sealed, ']")`, "the ring is not reached with the tabulator")
-	tab.check(`getComputedStyle(document.activeElement.querySelector(".piece")).strokeWidth === "3px"`, "it cannot be seen where the keyboard is")
+	tab.check(`document.activeElement.matches("#bands a[aria-label^='Cell g0-0: sealed, ']")`,
+		"the ring is not reached with the tabulator")
+	tab.check(`getComputedStyle(document.activeElement.querySelector(".piece")).strokeWidth === "3px"`,
+		"it cannot be seen where the keyboard is")
 	tab.do(chromedp.KeyEvent("\r"))
 	tab.await(`document.querySelector("tr:target")?.id === "g0-0"`)
 }
@@ -156,13 +166,15 @@ func ringWithoutScript(tab *tab) {
 	tab.open("/ring")
 	tab.enter(`.ask input`, key+"\r")
 	tab.await(`document.querySelector(".ray")`)
-	tab.check(`document.querySelectorAll(".steps .found").length === 1 && !document.querySelector(".copy:not([hidden])")`, "the way is not drawn, or the script ran")
+	tab.check(`document.querySelectorAll(".steps .found").length === 1 && !document.querySelector(".copy:not([hidden])")`,
+		"the way is not drawn, or the script ran")
 }
 
 // ringPages returns URLs of every kind.
 func ringPages(in *installation, key string) []string {
 	return []string{
-		"/ring", "/ring?address=" + url.QueryEscape(key), "/ring?address=" + strconv.FormatInt(in.puids[key], 10), "/ring?address=-1",
+		"/ring", "/ring?address=" + url.QueryEscape(key), "/ring?address=" + strconv.FormatInt(in.puids[key], 10),
+		"/ring?address=-1",
 		"/ring?address=80e51ef9-7a7f-bd53-7a50-01a1f8660d00", "/ring?address=nonsense",
 		"/ring?address=source:" + strings.Repeat("Anoverlongwordwithoutanyspace", 4),
 	}
@@ -191,7 +203,8 @@ func ringOfThousands(tab *tab) {
 	key := in.oldest(tab.T)
 	tab.exhibit(in)
 	tab.open("/ring?from=g2-16000&address=" + url.QueryEscape(key))
-	tab.check(`document.querySelectorAll("#bands .piece").length === 16 + 512 + 256 + 256`, "the pieces are not taken together")
+	tab.check(`document.querySelectorAll("#bands .piece").length === 16 + 512 + 256 + 256`,
+		"the pieces are not taken together")
 	tab.check(`document.querySelectorAll("#rows tr").length === 512 && document.querySelector("#rows tr").id === "g2-16000"`, "the table does not begin where it was asked to")
 	tab.check(`document.querySelectorAll(".way circle").length === 3`, "the way is not drawn")
 	tab.click(`a[rel=next]`)
@@ -214,7 +227,8 @@ type installation struct {
 func grown(t *testing.T, counts []uint64, current, floor int, records int64) *installation {
 	t.Helper()
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	spec := cell.Spec{ID: "0123456789abcdef0123456789abcdef", Epoch: 9, Current: current, Floor: floor, Until: now.Add(time.Hour)}
+	spec := cell.Spec{ID: "0123456789abcdef0123456789abcdef", Epoch: 9, Current: current, Floor: floor,
+		Until: now.Add(time.Hour)}
 	for i, n := range counts {
 		starts := now.AddDate(0, 0, 30*(i-current)-1)
 		if i > current {
@@ -230,7 +244,8 @@ func grown(t *testing.T, counts []uint64, current, floor int, records int64) *in
 	}
 	in := &installation{m: m, now: now, cells: map[cell.ID]*cells.CellStatus{}, puids: map[string]int64{}}
 	for _, c := range m.Cells() {
-		s := &cells.CellStatus{Stats: cell.Stats{Cell: c, URL: m.URL(c), PUIDRoom: 1<<32 - 1, Head: cell.Head{Incarnation: 1, Epoch: 7, KnownEpoch: 9}}}
+		s := &cells.CellStatus{Stats: cell.Stats{Cell: c, URL: m.URL(c), PUIDRoom: 1<<32 - 1,
+			Head: cell.Head{Incarnation: 1, Epoch: 7, KnownEpoch: 9}}}
 		switch gen := int(c.Gen); {
 		case gen < floor:
 			s.Head.Keys = cell.Retired
@@ -254,7 +269,8 @@ func grown(t *testing.T, counts []uint64, current, floor int, records int64) *in
 // page returns the console's page of the installation.
 func (in *installation) page(address, from string) console.Ring {
 	r := console.Ring{Time: in.now, Map: in.m, Address: address, Status: &cells.Status{
-		Ready: true, Kinds: []cells.KindStatus{{Kind: "place", Version: 1}}, Epoch: in.m.Epoch(), Generation: in.m.Current(), Counts: entity.Counts{Records: in.all},
+		Ready: true, Kinds: []cells.KindStatus{{Kind: "place", Version: 1}}, Epoch: in.m.Epoch(), Generation: in.m.Current(),
+		Counts: entity.Counts{Records: in.all},
 	}}
 	in.mu.Lock()
 	defer in.mu.Unlock()

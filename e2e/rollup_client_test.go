@@ -104,7 +104,8 @@ func (n *node) wantTrue(names ...string) {
 		n.ask(func() error {
 			v, differences, err := n.verify(name)
 			if err == nil && v.Differs > 0 {
-				t.Errorf("process %d: rollup %s: %d of %d rows differ:\n%.4000s", n.index, name, v.Differs, v.Rows, strings.Join(differences, "\n"))
+				t.Errorf("process %d: rollup %s: %d of %d rows differ:\n%.4000s", n.index, name, v.Differs, v.Rows,
+					strings.Join(differences, "\n"))
 			}
 			return err
 		})

@@ -49,7 +49,8 @@ const keys = 24
 func newCrowd(f *fleet, members int, seed uint64) *crowd {
 	c := &crowd{clientele: clientele{t: f.t, fleet: f, refused: map[string]int{}}}
 	for n := range members {
-		c.members = append(c.members, &member{crowd: c, n: n, random: rand.New(rand.NewPCG(seed, uint64(n))), has: map[string]httpapi.Attributes{}})
+		c.members = append(c.members, &member{crowd: c, n: n, random: rand.New(rand.NewPCG(seed, uint64(n))),
+			has: map[string]httpapi.Attributes{}})
 	}
 	return c
 }
@@ -84,7 +85,8 @@ func (c *crowd) forward(ctx context.Context, name string, at func(int) *node) {
 			continue
 		}
 		if !a.Watermark.Contains(last) {
-			c.t.Errorf("rollup %s: process %d answered with %v, and then process %d with generation %d at %v", name, by, last, n.index, a.Generation, a.Watermark)
+			c.t.Errorf("rollup %s: process %d answered with %v, and then process %d with generation %d at %v", name, by, last,
+				n.index, a.Generation, a.Watermark)
 		}
 		last, by = a.Watermark, n.index
 		c.read.Add(1)
@@ -156,7 +158,8 @@ func (m *member) put() {
 			if m.done(r.Watermark); len(r.Watermark) == 0 && r.Pending { // its time was over before it was known where it stands
 				m.lost = true
 			} else if len(r.Watermark) == 0 {
-				m.t.Errorf("process %d says of no place that it contains %s of client %d, which is %s", n.index, r.Key, m.n, r.Outcome)
+				m.t.Errorf("process %d says of no place that it contains %s of client %d, which is %s", n.index, r.Key,
+					m.n, r.Outcome)
 			}
 			m.has[r.Key] = batch[i].Attributes
 		}
@@ -222,7 +225,8 @@ func (m *member) check() {
 		m.refuse(n, "check", err)
 		return
 	case string(g.Total["count"]) != fmt.Sprint(len(m.has)):
-		m.t.Errorf("process %d counts %s records of client %d at %v, asked for %v; it has %d", n.index, g.Total["count"], m.n, g.Watermark, query, len(m.has))
+		m.t.Errorf("process %d counts %s records of client %d at %v, asked for %v; it has %d", n.index, g.Total["count"], m.n,
+			g.Watermark, query, len(m.has))
 	case !m.lost && !g.Watermark.Contains(m.mark):
 		m.t.Errorf("process %d answers client %d at %v, asked for %v", n.index, m.n, g.Watermark, query)
 	case m.lost:

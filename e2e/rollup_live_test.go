@@ -63,7 +63,8 @@ func TestP04_P05_KilledFollowers(t *testing.T) {
 			n.settled(name)
 		}
 	}
-	t.Logf("%v; %d acknowledged requests, %d answers checked; refused %v", w.done, c.acks.Load(), c.read.Load(), c.refusals())
+	t.Logf("%v; %d acknowledged requests, %d answers checked; refused %v", w.done, c.acks.Load(), c.read.Load(),
+		c.refusals())
 }
 
 // upheaval disturbs the processes and the rollups while the clients continue.

@@ -45,7 +45,8 @@ func standings(now time.Time) []rollups.Status {
 		s.Definition.Name = name
 		for i := range cells {
 			c := rollups.Cell{
-				Cell: cell.ID{Index: uint32(i)}, State: rollup.Following, Watermark: 123456, Last: 123456, Groups: 1204, Token: int64(1 + i%owners),
+				Cell: cell.ID{Index: uint32(i)}, State: rollup.Following, Watermark: 123456, Last: 123456, Groups: 1204,
+				Token: int64(1 + i%owners),
 				Owner: fmt.Sprintf("db-%d.example.net:%d", i%owners, 4000+i%owners), Verified: s.Verified,
 			}
 			s.Watermark[c.Cell] = c.Watermark
@@ -53,7 +54,8 @@ func standings(now time.Time) []rollups.Status {
 		}
 		return s
 	}
-	one, some, many := stand("places_by_category", 16, 3), stand("alone", 1, 1), stand("a_name_as_long_as_it_may_be_of_sixty_three_letters_all_in_all_ok", 300, 7)
+	one, some, many := stand("places_by_category", 16, 3), stand("alone", 1,
+		1), stand("a_name_as_long_as_it_may_be_of_sixty_three_letters_all_in_all_ok", 300, 7)
 	some.State, some.Generation, some.Groups, some.Verified = rollups.Building, 0, 0, time.Time{}
 	some.Building, some.Cells[0].State = 12, rollup.Building
 	one.Building = 8
@@ -73,7 +75,8 @@ func answerOf(s *rollups.Status, now time.Time) *rollups.Answer {
 	values := func(n int64) rollup.Values {
 		vs := make(rollup.Values, len(d.Measures))
 		for i, m := range d.Measures {
-			vs[i] = rollup.Value{Measure: &m, N: n, Number: n * 12, Sum: rollup.NewInt128(n * 12), None: n == 0 && m.Func == rollup.Avg}
+			vs[i] = rollup.Value{Measure: &m, N: n, Number: n * 12, Sum: rollup.NewInt128(n * 12), None: n == 0 &&
+				m.Func == rollup.Avg}
 			if m.Func == rollup.Top {
 				vs[i].List = []int64{n * 10, n * 9, 5}
 			}
@@ -81,7 +84,8 @@ func answerOf(s *rollups.Status, now time.Time) *rollups.Answer {
 		return vs
 	}
 	a := &rollups.Answer{
-		Name: s.Name, Definition: *d, Watermark: s.Watermark, AsOf: now, Lag: s.Lag, Generation: s.Generation, State: s.State, Verified: s.Verified,
+		Name: s.Name, Definition: *d, Watermark: s.Watermark, AsOf: now, Lag: s.Lag, Generation: s.Generation, State: s.State,
+		Verified: s.Verified,
 	}
 	for i := range 40 {
 		g := rollup.Group{Group: []string{fmt.Sprintf("category %d", i)}, Skipped: int64(i)}
@@ -140,7 +144,8 @@ func (tab *tab) exhibitRollups() (pages []string) {
 		}
 	})
 	tab.display(mux)
-	pages = []string{"/rollups", "/rollups?empty=1", "/rollups/" + all[2].Name + "?g1=x", "/rollups/" + all[2].Name + "?order=name"}
+	pages = []string{"/rollups", "/rollups?empty=1", "/rollups/" + all[2].Name + "?g1=x",
+		"/rollups/" + all[2].Name + "?order=name"}
 	for _, s := range all {
 		pages = append(pages, "/rollups/"+s.Name)
 	}
@@ -152,10 +157,12 @@ func rollupsOfHundreds(tab *tab) {
 	tab.open("/rollups")
 	tab.check(`document.querySelectorAll(".rollup").length === 3 && document.querySelectorAll(".dots .lamp").length === 17`, "cells are not drawn as they should be")
 	tab.check(`document.querySelectorAll(".shares").length === 8 && document.querySelectorAll(".shares .failed").length > 0`, "hundreds of cells are not drawn together")
-	tab.check(`document.querySelector(".rollup:nth-child(2)").textContent.includes("g0-100 and 2 more")`, "it is not said which cells failed")
+	tab.check(`document.querySelector(".rollup:nth-child(2)").textContent.includes("g0-100 and 2 more")`,
+		"it is not said which cells failed")
 	tab.open(pages[len(pages)-2])
 	tab.check(`document.querySelectorAll("#lines tr").length === 300 && !document.querySelector("#lines").checkVisibility()`, "the table of cells is not there, or open")
-	tab.check(`document.querySelector("#groups tbody td").textContent === "290,080,000,000,000,000"`, "digits are lost: "+evaluate[string](tab, `document.querySelector("#groups tbody td").textContent`))
+	tab.check(`document.querySelector("#groups tbody td").textContent === "290,080,000,000,000,000"`,
+		"digits are lost: "+evaluate[string](tab, `document.querySelector("#groups tbody td").textContent`))
 	// The columns and the rest add up to the total, digit for digit.
 	tab.check(`[...document.querySelectorAll("#groups tbody tr")].every(tr => {
 		const [total, ...by] = [...tr.querySelectorAll("td")].map(td => td.textContent).filter(text => /^[\d,]+$/.test(text)).map(text => BigInt(text.replaceAll(",", ""))).slice(0, 8);

@@ -41,8 +41,9 @@ func (tab *tab) counted(dimension string) {
 	ctx := context.Background()
 	if _, _, err := tab.svc.Rollups().Define(ctx, rollup.Definition{
 		Name: "places_by_category", Kind: "place", Group: []string{"category"}, Dimension: dimension,
-		Where:    []rollup.Condition{{Attribute: "name", Exists: true}}, // so that changes carry the name
-		Measures: []rollup.Measure{{Name: "places", Func: rollup.Count}, {Name: "codes", Func: rollup.Distinct, Attribute: "postcode"}},
+		Where: []rollup.Condition{{Attribute: "name", Exists: true}}, // so that changes carry the name
+		Measures: []rollup.Measure{{Name: "places", Func: rollup.Count},
+			{Name: "codes", Func: rollup.Distinct, Attribute: "postcode"}},
 	}); err != nil {
 		tab.Fatal(err)
 	}
@@ -73,7 +74,8 @@ func lineOf(group string) string {
 
 func rollupIsFollowed(tab *tab) {
 	tab.counted("city")
-	tab.put(cafe("Astoria", "bakery", "Springfield"), cafe("Bellevue", "bakery", "Shelbyville"), cafe("Corner", "diner", ""))
+	tab.put(cafe("Astoria", "bakery", "Springfield"), cafe("Bellevue", "bakery", "Shelbyville"),
+		cafe("Corner", "diner", ""))
 	tab.open("/rollups")
 	tab.await(`document.querySelector("#rollups .facts")?.textContent.includes("Groups: 3 in 4 cells")`)
 	tab.check(`document.querySelectorAll("#rollups .lamp.following").length === 4`, "not all cells follow")
@@ -147,7 +149,8 @@ func rollupShowsText(tab *tab) {
 	for _, s := range shown {
 		tab.open("/rollups/places_by_category?g1=" + url.QueryEscape(s))
 		tab.check(`document.querySelector("h1 bdi").textContent === `+jsString(s)+` && document.querySelector("#group tbody th").textContent === `+jsString(s), s+" is not shown as it is")
-		tab.check(`document.querySelector("#effects li a").textContent.includes(`+jsString(s)+`)`, "a change of "+s+" is not told")
+		tab.check(`document.querySelector("#effects li a").textContent.includes(`+jsString(s)+`)`,
+			"a change of "+s+" is not told")
 		tab.check(`!document.querySelector("img, iframe, script:not([src])")`, s+" became an element")
 	}
 }
@@ -183,13 +186,16 @@ func rollupIsPaged(tab *tab) {
 		}
 	}
 	tab.check(`document.querySelector(".orders b").textContent === "name" && document.querySelector("#pager a").textContent === "First groups"`, "it is not said how it is ordered")
-	tab.check(`document.querySelector("#groups thead").textContent.endsWith("codes")`, "what is kept beside the count is not shown by name")
+	tab.check(`document.querySelector("#groups thead").textContent.endsWith("codes")`,
+		"what is kept beside the count is not shown by name")
 }
 
 func rollupsAreEmpty(tab *tab) {
 	tab.open("/rollups")
-	tab.check(`document.querySelector("pre").textContent.includes("group: category\ndimension: region\n")`, "it is not shown how to define one")
-	tab.check(`document.querySelector("[data-copy]").dataset.copy === document.querySelector("pre").textContent`, "what is copied is not what is shown")
+	tab.check(`document.querySelector("pre").textContent.includes("group: category\ndimension: region\n")`,
+		"it is not shown how to define one")
+	tab.check(`document.querySelector("[data-copy]").dataset.copy === document.querySelector("pre").textContent`,
+		"what is copied is not what is shown")
 	tab.counted("city") // the open page changes to the list without a reload
 	tab.await(`document.querySelector("#rollups h2 a")?.textContent === "places_by_category"`)
 	tab.click("#rollups h2 a")
@@ -205,7 +211,8 @@ func rollupWithoutScript(tab *tab) {
 	tab.check(lineOf("bakery")+` === "bakery 1 1"`, "the group is not counted")
 	tab.enter(`.search.group input`, "bakery\r")
 	tab.await(`document.querySelector("h1 bdi")?.textContent === "bakery"`)
-	tab.check(`document.querySelector("#effects li") && !document.querySelector(".copy:not([hidden])")`, "the changes are not told, or the script ran")
+	tab.check(`document.querySelector("#effects li") && !document.querySelector(".copy:not([hidden])")`,
+		"the changes are not told, or the script ran")
 }
 
 func rollupByKeyboard(tab *tab) {

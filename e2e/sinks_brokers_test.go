@@ -88,7 +88,8 @@ func onKafka(t *testing.T) delivered {
 // onNATS starts a broker, and reads a stream of it.
 func onNATS(t *testing.T) delivered {
 	t.Helper()
-	broker, err := natsserver.NewServer(&natsserver.Options{Host: "127.0.0.1", Port: -1, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true})
+	broker, err := natsserver.NewServer(&natsserver.Options{Host: "127.0.0.1", Port: -1, JetStream: true,
+		StoreDir: t.TempDir(), NoLog: true, NoSigs: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,8 +129,8 @@ func onNATS(t *testing.T) delivered {
 	return delivered{"nats://" + broker.Addr().String() + "/CRM?subject=crm.golden", l.texts}
 }
 
-// A topic of Kafka and a stream of JetStream have the states of all ids in the end, each event once and in order, however
-// often the server is killed while it delivers.
+// A topic of Kafka and a stream of JetStream have the states of all ids in the end, each event once and in order,
+// however often the server is killed while it delivers.
 func TestP17_KilledServerDeliversToBrokers(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

@@ -125,7 +125,8 @@ func tableTexts(t *testing.T, database string) map[string]string {
 		t.Fatal(err)
 	}
 	defer conn.Close(context.Background()) //nolint:errcheck // read only
-	rows, err := conn.Query(t.Context(), "SELECT id::text, op, coalesce(into_id::text, ''), coalesce(records, '[]') FROM golden")
+	rows, err := conn.Query(t.Context(),
+		"SELECT id::text, op, coalesce(into_id::text, ''), coalesce(records, '[]') FROM golden")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,5 +57,6 @@ func TestP17_KilledServerDeliversToMongoDB(t *testing.T) {
 		flags = append(flags, "--unsafe-durability")
 	}
 	to, _, _ := strings.Cut(uri, "?")
-	killedWhileDelivering(t, int64(longtest.Times(100, 1000)), map[string]delivered{"golden": {to + "?collection=golden", texts}}, flags...)
+	killedWhileDelivering(t, int64(longtest.Times(100, 1000)),
+		map[string]delivered{"golden": {to + "?collection=golden", texts}}, flags...)
 }

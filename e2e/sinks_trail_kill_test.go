@@ -120,8 +120,8 @@ func trailOfFiles(t *testing.T, dir string) trail {
 	return all
 }
 
-// A table and a directory have every change of every cell once, in order and as the log has it, however often the server is
-// killed while it delivers.
+// A table and a directory have every change of every cell once, in order and as the log has it, however often the
+// server is killed while it delivers.
 func TestP17_KilledServerDeliversChanges(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -135,8 +135,8 @@ func TestP17_KilledServerDeliversChanges(t *testing.T) {
 			t.Fatal(err, out)
 		}
 	}
-	// A server takes the sink of a killed one over after some seconds. Then it is killed while others write: it has delivered
-	// changes that its stored position does not cover, and the next one delivers them again.
+	// A server takes the sink of a killed one over after some seconds. Then it is killed while others write: it has
+	// delivered changes that its stored position does not cover, and the next one delivers them again.
 	g, next, seen := demo.New(6, 1e6), int64(0), 0
 	var writing sync.WaitGroup
 	defer writing.Wait()

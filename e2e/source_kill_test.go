@@ -26,7 +26,8 @@ import (
 // installation has the records and entities of one that got the same from an import.
 func TestP01_KilledSource(t *testing.T) {
 	t.Parallel()
-	broker, err := natsserver.NewServer(&natsserver.Options{Host: "127.0.0.1", Port: -1, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true})
+	broker, err := natsserver.NewServer(&natsserver.Options{Host: "127.0.0.1", Port: -1, JetStream: true,
+		StoreDir: t.TempDir(), NoLog: true, NoSigs: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +60,8 @@ func TestP01_KilledSource(t *testing.T) {
 			t.Fatalf("%s: %d %s", path, status, text)
 		}
 	}
-	put(s.url, "/v1/sources/crm", fmt.Sprintf(`{"from":%q,"format":"debezium","mapping":"key: key\n"}`, broker.ClientURL()+"/CRM"))
+	put(s.url, "/v1/sources/crm", fmt.Sprintf(`{"from":%q,"format":"debezium","mapping":"key: key\n"}`,
+		broker.ClientURL()+"/CRM"))
 
 	// The reference import has the final content of the stream.
 	want := serve(t, t.TempDir(), "127.0.0.1:"+porttest.Port(t))

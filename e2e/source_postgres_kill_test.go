@@ -28,7 +28,8 @@ import (
 func TestP01_KilledSourceOfPostgreSQL(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
-	postgres := pgtest.Start(t, &pgtest.Options{MaxConnections: 30, InMemory: true, Settings: map[string]string{"wal_level": "logical"}})
+	postgres := pgtest.Start(t, &pgtest.Options{MaxConnections: 30, InMemory: true,
+		Settings: map[string]string{"wal_level": "logical"}})
 	database := postgres.Remote(t, postgres.Database(t))
 	conn, err := pgx.Connect(t.Context(), database)
 	if err != nil {
@@ -58,7 +59,8 @@ func TestP01_KilledSourceOfPostgreSQL(t *testing.T) {
 		}
 	}
 	in(func(tx pgx.Tx) {
-		exec(tx, "CREATE TABLE crm (key text PRIMARY KEY, "+strings.Join(names, " text[], ")+" text[]) PARTITION BY HASH (key)")
+		exec(tx, "CREATE TABLE crm (key text PRIMARY KEY, "+strings.Join(names,
+			" text[], ")+" text[]) PARTITION BY HASH (key)")
 		exec(tx, "CREATE TABLE crm_0 PARTITION OF crm FOR VALUES WITH (MODULUS 2, REMAINDER 0)")
 		exec(tx, "CREATE TABLE crm_1 PARTITION OF crm FOR VALUES WITH (MODULUS 2, REMAINDER 1)")
 	})

@@ -118,7 +118,8 @@ func (s *storm) arm() {
 	}
 }
 
-// promote replaces a server by its standby. If it has the cell map, an operator confirms that the standby has the newest.
+// promote replaces a server by its standby. If it has the cell map, an operator confirms that the standby has the
+// newest.
 func (s *storm) promote(server int) {
 	s.t.Helper()
 	s.done["promotions"]++

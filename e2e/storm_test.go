@@ -80,7 +80,8 @@ const room = 1 << 30
 
 func newStorm(t *testing.T, seed uint64) *storm {
 	t.Helper()
-	opts := &pgtest.Options{MaxConnections: 400, InMemory: true, Settings: map[string]string{"max_wal_size": "96MB", "min_wal_size": "32MB"}}
+	opts := &pgtest.Options{MaxConnections: 400, InMemory: true,
+		Settings: map[string]string{"max_wal_size": "96MB", "min_wal_size": "32MB"}}
 	switch {
 	case os.Getuid() == 0:
 		opts.Disk = room
@@ -194,7 +195,8 @@ func (s *storm) compare() {
 	eventually(t, time.Minute, "the sink has delivered all states", func() (bool, string) {
 		want, settled := statesOf(t, base.url())
 		got := s.sink.texts()
-		return settled && maps.Equal(want, got), fmt.Sprintf("%d ids of %d, %d differ", len(got), len(want), differ(want, got))
+		return settled && maps.Equal(want, got), fmt.Sprintf("%d ids of %d, %d differ", len(got), len(want),
+			differ(want, got))
 	})
 	if out, err := run(t, "check", "--url", base.url()); err != nil {
 		t.Errorf("%v\n%.4000s", err, out)

@@ -14,8 +14,9 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestTasks does ten tasks of a steward in a real browser, and compares the steps with the table of docs/console.md. How long a browser
-// takes that never hesitates is logged, because it depends on the machine: the table has the seconds of one run.
+// TestTasks does ten tasks of a steward in a real browser, and compares the steps with the table of docs/console.md.
+// How long a browser takes that never hesitates is logged, because it depends on the machine: the table has the seconds
+// of one run.
 func TestTasks(t *testing.T) {
 	t.Parallel()
 	inTabs(t, map[string]func(*tab){"ten tasks": doTasks})
@@ -55,17 +56,22 @@ func (k *task) sets(selector, value string) {
 }
 
 func doTasks(tab *tab) {
-	given := []string{"Brass", "Otter", "Quince", "Violet", "Maple", "Zebra", "Alpha", "Kestrel", "Juniper", "Walrus", "Copper", "Hazel"}
-	trade := []string{"Antiques", "Plumbing", "Bakery", "Dental", "Optics", "Lounge", "Motors", "Books", "Florist", "Tailors", "Pottery", "Kennels"}
+	given := []string{"Brass", "Otter", "Quince", "Violet", "Maple", "Zebra", "Alpha", "Kestrel", "Juniper", "Walrus",
+		"Copper", "Hazel"}
+	trade := []string{"Antiques", "Plumbing", "Bakery", "Dental", "Optics", "Lounge", "Motors", "Books", "Florist",
+		"Tailors", "Pottery", "Kennels"}
 	for i := range 24 {
 		name := given[i%12] + "berg " + trade[(i*5+i/12)%12]
 		source := []string{"pos", "crm"}[i%2]
-		a, b := phoned(source, fmt.Sprint("q", i), name, fmt.Sprintf("+1415555%04d", 1000+i)), phoned("web", fmt.Sprint("q", i), name, fmt.Sprintf("+1628555%04d", 3000+7*i))
+		a, b := phoned(source, fmt.Sprint("q", i), name, fmt.Sprintf("+1415555%04d", 1000+i)), phoned("web",
+			fmt.Sprint("q", i), name, fmt.Sprintf("+1628555%04d", 3000+7*i))
 		a.Attributes["postcode"], b.Attributes["postcode"] = []string{fmt.Sprint(94100 + i)}, []string{fmt.Sprint(20500 + i)}
 		tab.put(a, b)
 	}
-	joes := tab.put(place("pos", "1", "Joe's Pizza", "+14155552300"), place("web", "1", "Joes Pizza", "415-555-2300"))[0].Entity.String()
-	shops := tab.put(place("pos", "2", "Wonderland Toys", "+14155558811"), place("web", "2", "Wonder Toys", "+14155558811"))[0].Entity.String()
+	joes := tab.put(place("pos", "1", "Joe's Pizza", "+14155552300"),
+		place("web", "1", "Joes Pizza", "415-555-2300"))[0].Entity.String()
+	shops := tab.put(place("pos", "2", "Wonderland Toys", "+14155558811"),
+		place("web", "2", "Wonder Toys", "+14155558811"))[0].Entity.String()
 	tab.day("page /about")
 	steps := map[string]int{}
 	do := func(name, first string, what func(*task), done string) {

@@ -35,8 +35,10 @@ func TestP10_Browser(t *testing.T) {
 
 // scripts are scripts that would run, each with another way out of its place in a page.
 var scripts = []string{
-	`<script>window.ran=1</script>`, `"><iframe srcdoc="<script>window.ran=1</script>">`, `<img src=x onerror=window.ran=1>`, `<svg onload=window.ran=1>`, `' onmouseover=window.ran=1 x='`,
-	`</title></style></textarea><script>window.ran=1</script>`, `javascript:window.ran=1`, `{{.}}${window.ran=1}`, `--><script>window.ran=1</script>`,
+	`<script>window.ran=1</script>`, `"><iframe srcdoc="<script>window.ran=1</script>">`,
+	`<img src=x onerror=window.ran=1>`, `<svg onload=window.ran=1>`, `' onmouseover=window.ran=1 x='`,
+	`</title></style></textarea><script>window.ran=1</script>`, `javascript:window.ran=1`, `{{.}}${window.ran=1}`,
+	`--><script>window.ran=1</script>`,
 }
 
 // storedScript stores scripts wherever text can come from outside, and opens every page as a person whose name is a
@@ -54,7 +56,8 @@ func storedScript(tab *tab) {
 	tab.forgive("a request to " + idp.URL + "/authorize")
 	ctx := context.Background()
 	tab.counted("city")
-	pages := []string{"/", "/entities", "/review", "/rollups", "/rollups/places_by_category", "/counters", "/streams", "/data", "/ring", "/kinds"}
+	pages := []string{"/", "/entities", "/review", "/rollups", "/rollups/places_by_category", "/counters", "/streams",
+		"/data", "/ring", "/kinds"}
 	for i, s := range scripts[:longtest.Times(3, len(scripts))] {
 		say := url.QueryEscape(s)
 		hostile := func(key, phone string) records.Input {
@@ -67,7 +70,8 @@ func storedScript(tab *tab) {
 		one := tab.put(hostile(s, fmt.Sprintf("+1415555230%d", i)), hostile(s+"2", fmt.Sprintf("+1415555230%d", i)))
 		first, second := "pos:"+s, "pos:"+s+"2"
 		made, err := tab.svc.Decisions().Decide(ctx, []decisions.Input{
-			{Verdict: entity.VerdictSame, A: first, B: second, Author: s, Reason: s}, {Verdict: entity.VerdictValue, A: first, Attribute: "name", Value: s, Author: s, Reason: s},
+			{Verdict: entity.VerdictSame, A: first, B: second, Author: s, Reason: s},
+			{Verdict: entity.VerdictValue, A: first, Attribute: "name", Value: s, Author: s, Reason: s},
 		})
 		if err != nil || made[0].Err != nil || made[1].Err != nil {
 			tab.Fatal(err, made)
@@ -77,7 +81,9 @@ func storedScript(tab *tab) {
 		}
 		id := "/entities/" + one[0].Entity.String()
 		pages = append(pages, id, id+"/json", id+"/what-if?without="+url.QueryEscape(first), id+"/what-if?merge="+say, id+"/what-if?apart="+url.QueryEscape(second), "/entities?q="+say, "/entities?attribute=city&value="+say,
-			"/entities?kind="+say, "/entities?filter="+say, "/entities/"+say, "/review?a="+url.QueryEscape(first)+"&b="+url.QueryEscape(second), "/review?said="+url.QueryEscape(first)+"&of="+url.QueryEscape(second), "/review?a="+say+"&b="+say,
+			"/entities?kind="+say, "/entities?filter="+say, "/entities/"+say,
+			"/review?a="+url.QueryEscape(first)+"&b="+url.QueryEscape(second),
+			"/review?said="+url.QueryEscape(first)+"&of="+url.QueryEscape(second), "/review?a="+say+"&b="+say,
 			"/rollups/"+say, "/rollups/places_by_category?g1="+say, "/counters?prefix="+say, "/counters/metric?name="+say, "/ring?address="+url.QueryEscape(first), "/login?to="+say, "/login/cli?challenge="+say+"&state="+say, "/"+say)
 	}
 	tab.settle()
@@ -98,7 +104,8 @@ func storedScript(tab *tab) {
 	if tab.Logf("%d pages, %d of them with a script", len(pages), shown); shown < len(pages)/2 {
 		tab.Errorf("%d of %d pages show a script: the others prove nothing", shown, len(pages))
 	}
-	tab.check(`(() => { try { document.createElement("div").innerHTML = "<b>"; } catch { return true; } })()`, "a script makes markup of a text")
+	tab.check(`(() => { try { document.createElement("div").innerHTML = "<b>"; } catch { return true; } })()`,
+		"a script makes markup of a text")
 	tab.forgive("TrustedHTML")
 	for _, status := range []string{"400", "404", "422"} {
 		tab.forgive("a status of " + status)

@@ -41,8 +41,8 @@ func outdate(t *testing.T, dir, program string) {
 	}
 }
 
-// A server is killed at each step of an upgrade that a caller has asked for once. The servers that follow finish it: every
-// entity has the id and the records that it had, and a check finds nothing.
+// A server is killed at each step of an upgrade that a caller has asked for once. The servers that follow finish it:
+// every entity has the id and the records that it had, and a check finds nothing.
 func TestP09_KilledUpgrade(t *testing.T) {
 	t.Parallel()
 	dir, addr := t.TempDir(), "127.0.0.1:"+porttest.Port(t)

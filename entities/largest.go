@@ -41,7 +41,8 @@ func (h *Handle) Largest(ctx context.Context, limit int) ([]*entity.Entity, erro
 	if err != nil {
 		return nil, err
 	}
-	found = slices.DeleteFunc(found, func(e *entity.Entity) bool { return e == nil || len(e.Members) < 2 }) // some change while they are read
+	// some change while they are read
+	found = slices.DeleteFunc(found, func(e *entity.Entity) bool { return e == nil || len(e.Members) < 2 })
 	slices.SortStableFunc(found, func(a, b *entity.Entity) int { return len(b.Members) - len(a.Members) })
 	return found, nil
 }

@@ -149,7 +149,8 @@ func (h *Handle) Match(ctx context.Context, probes []Probe, opts *MatchOptions) 
 	}
 	var matched []resolve.Probed
 	if err := h.engine.Retry(ctx, func() (err error) {
-		matched, err = h.engine.Resolver.Match(ctx, asked, resolve.Matching{Top: o.Top, Least: o.MinMatchWeight, Explain: o.Why})
+		matched, err = h.engine.Resolver.Match(ctx, asked,
+			resolve.Matching{Top: o.Top, Least: o.MinMatchWeight, Explain: o.Why})
 		return err
 	}); err != nil {
 		return nil, engine.Wrap(fmt.Errorf("match: %w", err))
@@ -207,7 +208,8 @@ func (h *Handle) probe(ctx context.Context, p *Probe, now time.Time, f *Found) (
 	if len(problems) > 0 {
 		f.PutErr = &problem.InvalidError{Problems: problems}
 	}
-	out.Op = resolve.Op{Ref: p.Ref, Kind: kind.Kind, Observed: p.Observed.UTC().Truncate(time.Millisecond), Attributes: records.Sent(p.Attributes)}
+	out.Op = resolve.Op{Ref: p.Ref, Kind: kind.Kind, Observed: p.Observed.UTC().Truncate(time.Millisecond),
+		Attributes: records.Sent(p.Attributes)}
 	return out, nil
 }
 

@@ -63,8 +63,8 @@ func (k *known) near(words []string, forgiven []int) *nearby {
 	return n
 }
 
-// longestFirst returns the indexes of words. The fewer entities have something in place of a word, the sooner it is known
-// that a cell has none.
+// longestFirst returns the indexes of words. The fewer entities have something in place of a word, the sooner it is
+// known that a cell has none.
 func longestFirst(words []string) []int {
 	order := make([]int, len(words))
 	for i := range order {

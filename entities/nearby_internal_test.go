@@ -30,7 +30,8 @@ func has(own, words []string, instead [][]string) bool {
 func TestNear_TriesAllThatCanBeFound(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		word := rapid.OneOf(rapid.StringOfN(rapid.RuneFrom([]rune("ab")), 1, 6, -1), rapid.SampledFrom([]string{"a1", "94110", "寿司", "aab1"}))
+		word := rapid.OneOf(rapid.StringOfN(rapid.RuneFrom([]rune("ab")), 1, 6, -1),
+			rapid.SampledFrom([]string{"a1", "94110", "寿司", "aab1"}))
 		text := rapid.SliceOfN(word, 1, 3)
 		docs := rapid.SliceOfN(text, 1, 12).Draw(t, "entities")
 		var base, recent, all []entity.Occurrence
@@ -85,7 +86,8 @@ func TestNear_WordsThatAreNotListed(t *testing.T) {
 		words []string
 		found bool
 	}{
-		{[]string{"dinner", "route"}, true}, {[]string{"route66", "dinner"}, true}, {[]string{"corrner", "route"}, false}, {[]string{"route", "dinner"}, false},
+		{[]string{"dinner", "route"}, true}, {[]string{"route66", "dinner"}, true}, {[]string{"corrner", "route"}, false},
+		{[]string{"route", "dinner"}, false},
 	} {
 		near := k.near(c.words, []int{spell.Edits(c.words[0]), spell.Edits(c.words[1])})
 		if found := near.levels[0].instead != nil; found != c.found {

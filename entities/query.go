@@ -61,8 +61,8 @@ func placeOf(e *entity.Entity) entity.Place {
 	return entity.Place{Points: e.Rank.Points(), Anchor: e.Anchor()}
 }
 
-// Typos is the number of typing errors that are allowed in each word of a search: letters that are missing, added, wrong, or
-// two neighbours swapped. Words with a digit are never corrected: 94110 is not 94111.
+// Typos is the number of typing errors that are allowed in each word of a search: letters that are missing, added,
+// wrong, or two neighbours swapped. Words with a digit are never corrected: 94110 is not 94111.
 type Typos string
 
 // How many typing errors are forgiven. Entities with all words as they are written come first.

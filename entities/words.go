@@ -79,7 +79,8 @@ func (w *words) of(ctx context.Context, e *engine.Engine, id cell.ID) (*known, e
 		return next, nil
 	}
 	defer c.reading.Unlock()
-	if k := c.known.Load(); k != nil && k.rules == rules && k.at >= next.at && k.changes == 0 { // another search has just read them
+	// another search has just read them
+	if k := c.known.Load(); k != nil && k.rules == rules && k.at >= next.at && k.changes == 0 {
 		return k, nil
 	}
 	began := time.Now()

@@ -26,8 +26,9 @@
 //
 // # Storage
 //
-// A Store holds the records, births and entities of one cell within one transaction. A record or an entity is one row with one packed document.
-// Search keys (words of names, and attributes hashed by Term) are declared when the entity is written.
+// A Store holds the records, births and entities of one cell within one transaction. A record or an entity is one row
+// with one packed document. Search keys (words of names, and attributes hashed by Term) are declared when the entity is
+// written.
 //
 // Source: "MongoDB schema design at scale" and its sequel on merchant data, which match and merge
 // businesses into one consistent view; weights and birth ids are Locus's own.

@@ -28,7 +28,8 @@ func TestRankOf(t *testing.T) {
 		"one that is believed twice":   {from("chamber"), 3, entity.Rank{Sources: 3, Known: 3}},
 		"a source that repeats itself": {from("crawl", "crawl", "crawl"), 2, entity.Rank{Sources: 1, Known: 2}},
 		"two sources":                  {from("crawl", "osm"), 2, entity.Rank{Sources: 3, Known: 2}},
-		"as much as counts":            {from("a", "b", "c", "d", "e", "f", "g", "h", "i", "j"), 40, entity.Rank{Sources: 15, Known: 16}},
+		"as much as counts": {from("a", "b", "c", "d", "e", "f", "g", "h", "i", "j"), 40,
+			entity.Rank{Sources: 15, Known: 16}},
 	} {
 		got := entity.RankOf(c.members, make(entity.View, c.known), place)
 		if got != c.want || got.Points() != c.want.Sources+c.want.Known || got.Points() > entity.MaxRank {

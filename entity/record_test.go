@@ -16,14 +16,16 @@ import (
 func TestParsePUID(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]entity.PUID{
-		"1": 1, "-1": -1, "-9223372036854775808": math.MinInt64, "9223372036854775807": math.MaxInt64, "9007199254740993": 1<<53 + 1,
+		"1": 1, "-1": -1, "-9223372036854775808": math.MinInt64, "9223372036854775807": math.MaxInt64,
+		"9007199254740993": 1<<53 + 1,
 	} {
 		if got, err := entity.ParsePUID(text); err != nil || got != want {
 			t.Errorf("ParsePUID(%q) = %d, %v, want %d", text, got, err, want)
 		}
 	}
 	for _, text := range []string{
-		"", " 1", "1 ", "+1", "-0", "01", "--1", "1e3", "0x1", "1_000", "9223372036854775808", "-9223372036854775809", "１", "1.0", "null",
+		"", " 1", "1 ", "+1", "-0", "01", "--1", "1e3", "0x1", "1_000", "9223372036854775808", "-9223372036854775809", "１",
+		"1.0", "null",
 		strings.Repeat("9", 500),
 	} {
 		got, err := entity.ParsePUID(text)
@@ -86,7 +88,8 @@ func TestRef_String(t *testing.T) {
 
 func TestCounts_Add(t *testing.T) {
 	t.Parallel()
-	got := entity.Counts{Records: 1, Entities: 2, Merges: 3, Splits: 4}.Add(entity.Counts{Records: 10, Entities: -2, Merges: 5})
+	got := entity.Counts{Records: 1, Entities: 2, Merges: 3,
+		Splits: 4}.Add(entity.Counts{Records: 10, Entities: -2, Merges: 5})
 	if want := (entity.Counts{Records: 11, Entities: 0, Merges: 8, Splits: 4}); got != want {
 		t.Errorf("sum is %+v, want %+v", got, want)
 	}

@@ -23,7 +23,8 @@ func TestSupports_AddUpAsTheViewDoes(t *testing.T) {
 	t.Parallel()
 	newest := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 	said := func(member int, source string, days int, values map[string]string) entity.Testimony {
-		m := entity.Testimony{Member: member, Source: source, Observed: newest.AddDate(0, 0, -days), Values: map[string][]entity.Spelling{}}
+		m := entity.Testimony{Member: member, Source: source, Observed: newest.AddDate(0, 0, -days),
+			Values: map[string][]entity.Spelling{}}
 		for name, v := range values {
 			m.Values[name] = []entity.Spelling{{Raw: v, Normal: v}}
 		}
@@ -51,7 +52,9 @@ func TestSupports_AddUpAsTheViewDoes(t *testing.T) {
 			}
 		}
 	}
-	pinned := entity.Merge(members, supportPolicy{}, entity.Pin{Attribute: "name", Spelling: entity.Spelling{Raw: "JOE'S", Normal: "Joe's"}}, entity.Pin{Attribute: "city", Spelling: entity.Spelling{Raw: "Alameda", Normal: "Alameda"}})
+	pinned := entity.Merge(members, supportPolicy{},
+		entity.Pin{Attribute: "name", Spelling: entity.Spelling{Raw: "JOE'S", Normal: "Joe's"}},
+		entity.Pin{Attribute: "city", Spelling: entity.Spelling{Raw: "Alameda", Normal: "Alameda"}})
 	got = entity.Supports(members, supportPolicy{}, pinned)
 	if g := got["name"][0]; g.Weight != 1 || g.Led {
 		t.Errorf("a pinned value of a record: %+v", g)

@@ -37,7 +37,8 @@ var place = policy{[]string{"name", "phones", "city"}}
 
 // says returns the testimony of one record; facts are triples of attribute, raw and normal.
 func says(member int, source string, daysAgo int, facts ...string) entity.Testimony {
-	m := entity.Testimony{Member: member, Source: source, Observed: today.AddDate(0, 0, -daysAgo), Values: map[string][]entity.Spelling{}}
+	m := entity.Testimony{Member: member, Source: source, Observed: today.AddDate(0, 0, -daysAgo),
+		Values: map[string][]entity.Spelling{}}
 	for i := 0; i < len(facts); i += 3 {
 		m.Values[facts[i]] = append(m.Values[facts[i]], entity.Spelling{Raw: facts[i+1], Normal: facts[i+2]})
 	}
@@ -58,14 +59,17 @@ func TestMerge(t *testing.T) {
 		"nobody": {nil, nil},
 		"one record": {
 			[]entity.Testimony{says(0, "crawl", 0, "name", "Joe's", "joes", "phones", "N/A", "", "city", "SF", "sf")},
-			entity.View{{Name: "name", Values: []entity.MergedValue{one("Joe's", 0)}}, {Name: "city", Values: []entity.MergedValue{one("SF", 0)}}},
+			entity.View{{Name: "name", Values: []entity.MergedValue{one("Joe's", 0)}},
+				{Name: "city", Values: []entity.MergedValue{one("SF", 0)}}},
 		},
 		"equal when normalised: the longest spelling, whoever sent it": {
-			[]entity.Testimony{says(0, "crawl", 0, "name", "JOES", "joes"), says(1, "osm", 0, "name", "Joe's", "joes"), says(2, "a", 0, "name", "Jœs", "jœs")},
+			[]entity.Testimony{says(0, "crawl", 0, "name", "JOES", "joes"), says(1, "osm", 0, "name", "Joe's", "joes"),
+				says(2, "a", 0, "name", "Jœs", "jœs")},
 			entity.View{{Name: "name", Values: []entity.MergedValue{one("Joe's", 0, 1), one("Jœs", 2)}}},
 		},
 		"three say more than one that is believed twice": {
-			[]entity.Testimony{says(0, "chamber", 0, "name", "Ray's", "rays"), says(1, "a", 0, "name", "Joe's", "joes"), says(2, "b", 0, "name", "Joe's", "joes"), says(3, "c", 0, "name", "Joe's", "joes")},
+			[]entity.Testimony{says(0, "chamber", 0, "name", "Ray's", "rays"), says(1, "a", 0, "name", "Joe's", "joes"),
+				says(2, "b", 0, "name", "Joe's", "joes"), says(3, "c", 0, "name", "Joe's", "joes")},
 			entity.View{{Name: "name", Values: []entity.MergedValue{one("Joe's", 1, 2, 3), one("Ray's", 0)}}},
 		},
 		"old news count less": {
@@ -73,16 +77,19 @@ func TestMerge(t *testing.T) {
 			entity.View{{Name: "name", Values: []entity.MergedValue{one("Joe's", 1), one("Ray's", 0)}}},
 		},
 		"a list shows what has a tenth of the weight": {
-			[]entity.Testimony{says(0, "chamber", 0, "phones", "1", "1"), says(1, "crawl", 900, "phones", "2", "2"), says(2, "crawl", 1400, "phones", "3", "3")},
+			[]entity.Testimony{says(0, "chamber", 0, "phones", "1", "1"), says(1, "crawl", 900, "phones", "2", "2"),
+				says(2, "crawl", 1400, "phones", "3", "3")},
 			entity.View{{Name: "phones", Values: []entity.MergedValue{one("1", 0), one("2", 1)}}},
 		},
 		"a record that repeats itself speaks once": {
-			[]entity.Testimony{says(0, "a", 0, "name", "Joe's", "joes", "name", "joe's!", "joes", "name", "Joe's", "joes"), says(1, "chamber", 0, "name", "Ray's", "rays")},
+			[]entity.Testimony{says(0, "a", 0, "name", "Joe's", "joes", "name", "joe's!", "joes", "name", "Joe's", "joes"),
+				says(1, "chamber", 0, "name", "Ray's", "rays")},
 			entity.View{{Name: "name", Values: []entity.MergedValue{one("Ray's", 1), one("joe's!", 0)}}},
 		},
 		"the order of the schema, and nothing beside it": {
 			[]entity.Testimony{says(0, "a", 0, "city", "SF", "sf", "secret", "x", "x", "name", "Joe's", "joes")},
-			entity.View{{Name: "name", Values: []entity.MergedValue{one("Joe's", 0)}}, {Name: "city", Values: []entity.MergedValue{one("SF", 0)}}},
+			entity.View{{Name: "name", Values: []entity.MergedValue{one("Joe's", 0)}},
+				{Name: "city", Values: []entity.MergedValue{one("SF", 0)}}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -105,7 +112,8 @@ func TestMerge_Blocks(t *testing.T) {
 	}{
 		"the believed street, and not the city that more records have": {
 			members: []entity.Testimony{
-				says(0, "chamber", 0, "street", "1 Main St", "1 main st", "postcode", "94103", "94103", "city", "Oakland", "oakland"),
+				says(0, "chamber", 0, "street", "1 Main St", "1 main st", "postcode", "94103", "94103", "city",
+					"Oakland", "oakland"),
 				says(1, "a", 0, "street", "9 High St", "9 high st", "city", "Alameda", "alameda"),
 				says(2, "b", 0, "city", "Alameda", "alameda"),
 			},
@@ -244,12 +252,14 @@ var drawTestimony = rapid.Custom(func(t *rapid.T) []entity.Testimony {
 	n := rapid.IntRange(1, 6).Draw(t, "members")
 	members := make([]entity.Testimony, n)
 	for i := range members {
-		members[i] = says(i, rapid.SampledFrom([]string{"chamber", "a", "b"}).Draw(t, "source"), rapid.IntRange(0, 2000).Draw(t, "days"))
+		members[i] = says(i, rapid.SampledFrom([]string{"chamber", "a", "b"}).Draw(t, "source"),
+			rapid.IntRange(0, 2000).Draw(t, "days"))
 		members[i].Observed = members[i].Observed.Add(time.Duration(rapid.IntRange(0, 86_399).Draw(t, "seconds")) * time.Second)
 		for _, attribute := range []string{"name", "phones", "other"} {
 			for range rapid.IntRange(0, 3).Draw(t, "values") {
 				raw := rapid.SampledFrom([]string{"", "a", "A", "b", "B", "c", "aa", "aA", "AA"}).Draw(t, "value")
-				members[i].Values[attribute] = append(members[i].Values[attribute], entity.Spelling{Raw: raw, Normal: strings.ToLower(raw)})
+				members[i].Values[attribute] = append(members[i].Values[attribute],
+					entity.Spelling{Raw: raw, Normal: strings.ToLower(raw)})
 			}
 		}
 	}

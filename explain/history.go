@@ -18,8 +18,8 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// History lists the changes of an entity and its records that are still in the logs: their puts, their former entities, and
-// the merges and splits.
+// History lists the changes of an entity and its records that are still in the logs: their puts, their former entities,
+// and the merges and splits.
 type History struct {
 	Entity *entity.Entity `json:"entity"`
 	// Events are in ascending order of time. The order across cells depends on their clocks.

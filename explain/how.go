@@ -116,7 +116,8 @@ func step(c *resolve.Component, j match.Join) Step {
 		return list
 	}
 	st := Step{
-		A: refs(j.A), B: refs(j.B), Pair: pairOf(c, j.Edge.A, j.Edge.B), Sum: match.Sum(j.Sum), Absent: j.Absent, Joined: j.Joined,
+		A: refs(j.A), B: refs(j.B), Pair: pairOf(c, j.Edge.A, j.Edge.B), Sum: match.Sum(j.Sum), Absent: j.Absent,
+		Joined: j.Joined,
 	}
 	if j.Edge.Decided != 0 {
 		st.Decided = decisionOn(c, j.Edge)
@@ -158,7 +159,8 @@ func because(d *entity.Decision) string {
 // against returns why two groups were not joined.
 func against(c *resolve.Component, j match.Join) string {
 	if j.Against == nil {
-		return fmt.Sprintf("the %d pairs across the two have a total of %v bits, and %d of them were not candidates", j.Pairs, match.Sum(j.Sum), j.Absent)
+		return fmt.Sprintf("the %d pairs across the two have a total of %v bits, and %d of them were not candidates", j.Pairs,
+			match.Sum(j.Sum), j.Absent)
 	}
 	pair := pairOf(c, j.Against.A, j.Against.B)
 	if d := decisionOn(c, *j.Against); d != nil {
@@ -170,5 +172,6 @@ func against(c *resolve.Component, j match.Join) string {
 			worst = line
 		}
 	}
-	return fmt.Sprintf("%v and %v cannot be one thing: %s %s, %v bits", pair.A, pair.B, worst.Attribute, worst.Level, worst.Weight)
+	return fmt.Sprintf("%v and %v cannot be one thing: %s %s, %v bits", pair.A, pair.B, worst.Attribute, worst.Level,
+		worst.Weight)
 }

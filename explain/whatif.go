@@ -102,16 +102,19 @@ func (q *Scenario) check() error {
 	var problems []problem.Problem
 	switch n := len(q.Delete) + len(q.Decide) + len(q.Weights); {
 	case n > MaxScenario:
-		problems = append(problems, problem.New("", "too_large", fmt.Sprintf("the scenario has %d parts, more than %d", n, MaxScenario)))
+		problems = append(problems, problem.New("", "too_large",
+			fmt.Sprintf("the scenario has %d parts, more than %d", n, MaxScenario)))
 	case n == 0 && q.Threshold == 0:
-		problems = append(problems, problem.New("", "invalid", "the scenario is empty: give delete, decide, weights or a threshold"))
+		problems = append(problems, problem.New("", "invalid",
+			"the scenario is empty: give delete, decide, weights or a threshold"))
 	}
 	if q.Threshold < 0 || q.Threshold > maxBits {
 		problems = append(problems, problem.New("/threshold", "invalid", "a threshold is above 0 and at most 100"))
 	}
 	for _, name := range slices.Sorted(maps.Keys(q.Weights)) {
 		if bits := q.Weights[name]; bits < -maxBits || bits > maxBits {
-			problems = append(problems, problem.New("/weights", "invalid", fmt.Sprintf("the bits of %.80q lie between -100 and 100", name)))
+			problems = append(problems, problem.New("/weights", "invalid",
+				fmt.Sprintf("the bits of %.80q lie between -100 and 100", name)))
 		}
 	}
 	if problems != nil {

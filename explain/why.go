@@ -64,7 +64,8 @@ func (h *Handle) Why(ctx context.Context, id locality.ID) (*Explanation, error) 
 	if err != nil {
 		return nil, err
 	}
-	why := &Explanation{Entity: e.Entity, Requested: id, Threshold: h.engine.Kind(e.Kind).Matcher.Threshold(), Records: records, Joins: []Join{}}
+	why := &Explanation{Entity: e.Entity, Requested: id, Threshold: h.engine.Kind(e.Kind).Matcher.Threshold(),
+		Records: records, Joins: []Join{}}
 	why.Supports = h.engine.Resolver.Supports(e.Entity, records)
 	norms := make([]*match.Record, len(records))
 	for i, rec := range records {

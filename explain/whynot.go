@@ -87,14 +87,16 @@ func (h *Handle) WhyNot(ctx context.Context, a, b string) (*Comparison, error) {
 	vector := m.Compare(normA, normB)
 	w := &Comparison{
 		A: recA.Ref, B: recB.Ref, EntityA: of[0].Entity, EntityB: of[1].Entity, Kind: recA.Kind,
-		Shared: []SharedKey{}, Threshold: m.Threshold(), Explanation: m.Explain(normA, normB, vector).Facing(match.NodeKey(recA.Ref)),
+		Shared: []SharedKey{}, Threshold: m.Threshold(),
+		Explanation: m.Explain(normA, normB, vector).Facing(match.NodeKey(recA.Ref)),
 	}
 	for _, f := range w.Explanation.BlockingKeys {
 		n, err := h.blockSize(ctx, f.Hash)
 		if err != nil {
 			return nil, err
 		}
-		w.Shared = append(w.Shared, SharedKey{Kind: f.Kind.String(), Text: f.Text, RecordsByKey: n, StopKey: n > match.BlockLimit(f.Hash)})
+		w.Shared = append(w.Shared, SharedKey{Kind: f.Kind.String(), Text: f.Text, RecordsByKey: n,
+			StopKey: n > match.BlockLimit(f.Hash)})
 	}
 	var c *resolve.Component
 	if err := h.engine.Retry(ctx, func() (err error) {
@@ -113,7 +115,8 @@ func (h *Handle) WhyNot(ctx context.Context, a, b string) (*Comparison, error) {
 		w.Reasons = append(w.Reasons, around(c, recA, recB)...)
 	}
 	if w.EntityA != w.EntityB && len(w.Reasons) == 0 {
-		w.Reasons = []Reason{{"not_joined", fmt.Sprintf("the pair has %v bits, which is enough: the last write is still being resolved", w.Explanation.Weight)}}
+		w.Reasons = []Reason{{"not_joined",
+			fmt.Sprintf("the pair has %v bits, which is enough: the last write is still being resolved", w.Explanation.Weight)}}
 	}
 	w.Reason, w.Message = w.Reasons[0].Code, w.Reasons[0].Message
 	return w, nil
@@ -127,9 +130,11 @@ func (h *Handle) otherKind(ctx context.Context, a, b *entity.Record) (*Compariso
 	}
 	reason := Reason{"two_kinds", fmt.Sprintf("one is a %s, the other a %s", a.Kind, b.Kind)}
 	return &Comparison{
-		A: a.Ref, B: b.Ref, EntityA: of[0].Entity, EntityB: of[1].Entity, Kind: a.Kind, Reason: reason.Code, Message: reason.Message, Reasons: []Reason{reason},
+		A: a.Ref, B: b.Ref, EntityA: of[0].Entity, EntityB: of[1].Entity, Kind: a.Kind, Reason: reason.Code,
+		Message: reason.Message, Reasons: []Reason{reason},
 		Shared: []SharedKey{}, Threshold: match.Threshold,
-		Explanation: match.Explanation{A: match.NodeKey(a.Ref), B: match.NodeKey(b.Ref), Lines: []match.Line{}, BlockingKeys: []match.SharedKey{}},
+		Explanation: match.Explanation{A: match.NodeKey(a.Ref), B: match.NodeKey(b.Ref), Lines: []match.Line{},
+			BlockingKeys: []match.SharedKey{}},
 	}, nil
 }
 
@@ -141,7 +146,8 @@ func (w *Comparison) reasons(m *match.Matcher, v match.Vector) (list []Reason) {
 	weight := w.Explanation.Weight
 	if w.EntityA == w.EntityB {
 		if w.Decided != nil && w.Decided.Verdict == entity.VerdictSame {
-			add("same_entity", "they are one entity, %v: %s that they are one thing%s", w.EntityA, said(w.Decided), because(w.Decided))
+			add("same_entity", "they are one entity, %v: %s that they are one thing%s", w.EntityA, said(w.Decided),
+				because(w.Decided))
 		} else {
 			add("same_entity", "they are one entity, %v; the pair has %v bits", w.EntityA, weight)
 		}
@@ -188,7 +194,8 @@ func around(c *resolve.Component, a, b *entity.Record) (list []Reason) {
 	// The two groups were largest in their last comparison.
 	var last *match.Join
 	c.Trace(func(step match.Join) {
-		apart := slices.Contains(step.A, i) && slices.Contains(step.B, j) || slices.Contains(step.A, j) && slices.Contains(step.B, i)
+		apart := slices.Contains(step.A, i) && slices.Contains(step.B, j) || slices.Contains(step.A, j) &&
+			slices.Contains(step.B, i)
 		if apart && !step.Joined {
 			last = &step
 		}
@@ -220,7 +227,8 @@ func around(c *resolve.Component, a, b *entity.Record) (list []Reason) {
 // worst returns up to three pairs across two groups with the strongest evidence against joining them.
 func worst(c *resolve.Component, j *match.Join) (pairs []match.Edge) {
 	for _, e := range c.Edges {
-		across := slices.Contains(j.A, e.A) && slices.Contains(j.B, e.B) || slices.Contains(j.A, e.B) && slices.Contains(j.B, e.A)
+		across := slices.Contains(j.A, e.A) && slices.Contains(j.B, e.B) || slices.Contains(j.A, e.B) &&
+			slices.Contains(j.B, e.A)
 		if across && e.Weight < 0 {
 			pairs = append(pairs, e)
 		}

@@ -65,12 +65,15 @@ func (h *Handle) Compare(ctx context.Context, p Proposal, progress func(Progress
 		return nil, err
 	}
 	m := match.New(schema, terms)
-	d := &differ{engine: h.engine, matcher: m, of: map[entity.PUID]*entity.Record{}, decided: map[entity.PUID][]entity.Decision{}}
-	d.diff = &Diff{Kind: schema.Kind, Version: schema.Version, Terms: resolve.HashText(terms.Hash()), Merges: []Example{}, Splits: []Example{}}
+	d := &differ{engine: h.engine, matcher: m, of: map[entity.PUID]*entity.Record{},
+		decided: map[entity.PUID][]entity.Decision{}}
+	d.diff = &Diff{Kind: schema.Kind, Version: schema.Version, Terms: resolve.HashText(terms.Hash()), Merges: []Example{},
+		Splits: []Example{}}
 	counting := h.progress(ctx, "reading", progress)
 	if err := h.eachRecord(ctx, schema.Kind, func(rec *entity.Record) error {
 		if counting.add(1); counting.Records > MaxDiff {
-			return fmt.Errorf("%w: kind %s has more than %d; try it with a part of them in a separate installation", ErrTooMany, schema.Kind, MaxDiff)
+			return fmt.Errorf("%w: kind %s has more than %d; try it with a part of them in a separate installation", ErrTooMany,
+				schema.Kind, MaxDiff)
 		}
 		d.records = append(d.records, rec)
 		d.of[rec.PUID] = rec
@@ -151,7 +154,8 @@ func (d *differ) compare() {
 		switch anchor := group[0].Anchor; {
 		case len(from) > 1:
 			d.diff.Merged++
-			d.diff.Merges = append(d.diff.Merges, Example{From: d.ids(from), To: []locality.ID{group[0].Birth}, Size: len(group), Records: d.examples(group, then)})
+			d.diff.Merges = append(d.diff.Merges,
+				Example{From: d.ids(from), To: []locality.ID{group[0].Birth}, Size: len(group), Records: d.examples(group, then)})
 			d.diff.Merges = largest(d.diff.Merges)
 		case size[anchor] == len(group):
 			d.diff.Stay++
@@ -193,7 +197,8 @@ func (d *differ) ids(anchors map[entity.PUID]bool) []locality.ID {
 func (d *differ) examples(group []*entity.Record, then map[entity.PUID]entity.PUID) []Member {
 	var some []Member
 	for _, rec := range group[:min(len(group), DiffExamples)] {
-		some = append(some, Member{Ref: rec.Ref, Name: d.matcher.Schema().NameOf(rec.Attributes), From: d.id(rec.Anchor), To: d.id(then[rec.PUID])})
+		some = append(some, Member{Ref: rec.Ref, Name: d.matcher.Schema().NameOf(rec.Attributes), From: d.id(rec.Anchor),
+			To: d.id(then[rec.PUID])})
 	}
 	return some
 }
@@ -206,7 +211,8 @@ func (d *differ) views(ctx context.Context) error {
 	}
 	return engine.Each(ctx, d.engine, engine.FirstPUID, read, (*entity.Entity).Anchor, func(e *entity.Entity) error {
 		group := d.stay[e.Anchor()]
-		if group != nil && e.Kind == kind.Name() && !sameView(kind, e.View, d.engine.Resolver.Preview(kind, group, d.decided).View) {
+		if group != nil && e.Kind == kind.Name() &&
+			!sameView(kind, e.View, d.engine.Resolver.Preview(kind, group, d.decided).View) {
 			d.diff.Changed++
 		}
 		return nil

@@ -58,7 +58,8 @@ func (h *Handle) List() []Rules {
 	rules := h.engine.Resolver.Rules()
 	var kinds []Rules
 	for _, k := range rules.Kinds() {
-		r := Rules{Schema: k.Matcher.Schema(), Terms: resolve.HashText(k.Matcher.TermFrequencies().Hash()), Default: k == rules.Kind("")}
+		r := Rules{Schema: k.Matcher.Schema(), Terms: resolve.HashText(k.Matcher.TermFrequencies().Hash()),
+			Default: k == rules.Kind("")}
 		if c := rules.Change(); c != nil && c.Kind == k.Name() {
 			r.Change = c
 		}
@@ -81,10 +82,12 @@ func (h *Handle) Create(ctx context.Context, schema *match.Schema) (bool, error)
 		if k.Matcher.Schema().Hash() == schema.Hash() {
 			return false, nil
 		}
-		return false, fmt.Errorf("%w: kind %s has version %d; locus kind migrate changes it", ErrOtherKind, schema.Kind, k.Matcher.Schema().Version)
+		return false, fmt.Errorf("%w: kind %s has version %d; locus kind migrate changes it", ErrOtherKind, schema.Kind,
+			k.Matcher.Schema().Version)
 	}
 	if n := len(h.engine.Resolver.Rules().Kinds()); h.engine.MaxKinds >= 0 && n >= h.engine.MaxKinds {
-		return false, problem.Invalid("/kind", "invalid", "there are %d kinds, the maximum, and kinds cannot be dropped: raise the limit with locus serve --max-kinds", n)
+		return false, problem.Invalid("/kind", "invalid",
+			"there are %d kinds, the maximum, and kinds cannot be dropped: raise the limit with locus serve --max-kinds", n)
 	}
 	_, err := h.engine.Resolver.Migrate(ctx, schema, nil)
 	return err == nil, engine.Wrap(err)

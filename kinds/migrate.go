@@ -33,7 +33,8 @@ func (h *Handle) Adopt(ctx context.Context, asked, missing []*match.Schema, term
 			continue
 		}
 		if _, err := h.engine.Resolver.Migrate(ctx, schema, terms); err != nil {
-			if errors.Is(err, lease.ErrLost) || errors.Is(err, engine.ErrUnavailable) || errors.Is(err, resolve.ErrMigrating) || errors.Is(err, resolve.ErrUpgrading) || errors.Is(err, resolve.ErrOutdated) {
+			if errors.Is(err, lease.ErrLost) || errors.Is(err, engine.ErrUnavailable) || errors.Is(err, resolve.ErrMigrating) ||
+				errors.Is(err, resolve.ErrUpgrading) || errors.Is(err, resolve.ErrOutdated) {
 				h.engine.Logger.Warn("kind not added", "kind", schema.Kind, "err", err)
 				continue
 			}

@@ -13,7 +13,8 @@ import (
 
 // Progress reports the progress of a rules change or of a scan over all records.
 type Progress struct {
-	Step string `json:"step"` // reading, resolving, comparing; migrating; fencing, posting, dropping, resolving in an upgrade
+	// reading, resolving, comparing; migrating; fencing, posting, dropping, resolving in an upgrade
+	Step string `json:"step"`
 	// Records is the number of records done, Of the approximate total.
 	Records int `json:"records"`
 	Of      int `json:"of,omitempty"`

@@ -16,8 +16,8 @@ import (
 // Terms returns the stored term-frequency tables, the latest last.
 func (h *Handle) Terms() []resolve.Terms { return h.engine.Resolver.Rules().Terms }
 
-// BuildTermFrequencies counts the words of the names of a kind's live records and stores the counts as a term-frequency table,
-// which is not used until the kind is migrated to it.
+// BuildTermFrequencies counts the words of the names of a kind's live records and stores the counts as a term-frequency
+// table, which is not used until the kind is migrated to it.
 func (h *Handle) BuildTermFrequencies(ctx context.Context, kind string, progress func(Progress)) (resolve.Terms, error) {
 	if err := h.engine.CheckWrites(); err != nil {
 		return resolve.Terms{}, err

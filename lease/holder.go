@@ -79,8 +79,8 @@ func (h *Holder) Seen() Lease {
 	return h.seen
 }
 
-// Elsewhere returns the lease as it was last read, and reports whether another process held it then and this one does not
-// now.
+// Elsewhere returns the lease as it was last read, and reports whether another process held it then and this one does
+// not now.
 func (h *Holder) Elsewhere() (Lease, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -94,8 +94,8 @@ func (h *Holder) saw(l Lease) {
 	h.last = l
 }
 
-// Valid reports whether this process holds the lease, and has renewed it so lately that no other process can have taken it
-// over. A process that was stopped and continues holds a lease that is not valid until it is renewed.
+// Valid reports whether this process holds the lease, and has renewed it so lately that no other process can have taken
+// it over. A process that was stopped and continues holds a lease that is not valid until it is renewed.
 func (h *Holder) Valid() bool {
 	l, mine := h.Held()
 	return mine && h.age() < l.TTL*3/4

@@ -11,8 +11,8 @@ import (
 type Lease struct {
 	// Owner names the holder of the lease, "" if there is none.
 	Owner string
-	// Address is a URL under which other processes reach the owner, with a password that is stored only in the lease; "" if
-	// the owner cannot be reached.
+	// Address is a URL under which other processes reach the owner, with a password that is stored only in the lease;
+	// "" if the owner cannot be reached.
 	Address string
 	// Token counts the owners. Writes under the lease carry it, and are rejected if it is lower than the highest token
 	// known at the target.

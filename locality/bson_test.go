@@ -134,7 +134,8 @@ func TestBSON_Refuses(t *testing.T) {
 		raw := marshal(t, bson.M{"_id": tc.value, "null": tc.value})
 		out := document{ID: id, Null: some(sample)}
 		err := bson.Unmarshal(raw, &out)
-		if !errors.Is(err, locality.ErrMalformed) || !strings.Contains(err.Error(), tc.want) || out.ID != id || out.Null != some(sample) {
+		if !errors.Is(err, locality.ErrMalformed) || !strings.Contains(err.Error(), tc.want) || out.ID != id ||
+			out.Null != some(sample) {
 			t.Errorf("%s: Unmarshal = %v, left %v and %+v, want an error with %q", name, err, out.ID, out.Null, tc.want)
 		}
 	}

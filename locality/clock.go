@@ -72,8 +72,8 @@ func (c *clock) read(n int) (ms int64, jump time.Duration) {
 	return c.last / int64(time.Millisecond), jump
 }
 
-// readOwn reads the clock in own. It cannot detect a jump ahead, and without a monotonic clock time does not advance while
-// own is behind. A clock that does not advance for a whole cycle of the counter is moved on.
+// readOwn reads the clock in own. It cannot detect a jump ahead, and without a monotonic clock time does not advance
+// while own is behind. A clock that does not advance for a whole cycle of the counter is moved on.
 func (c *clock) readOwn(n int) (ms int64, jump time.Duration) {
 	now := c.own().UnixMilli()
 	if back := c.last - now; c.started && back > maxBehind.Milliseconds() && !c.steady {

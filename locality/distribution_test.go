@@ -17,7 +17,8 @@ import (
 
 // lot returns a deterministic generator.
 func lot(t testing.TB, order locality.Order, seed int) *locality.Generator {
-	return generator(t, &locality.Options{Order: order, Now: at(1.7e12), Rand: rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), 3})})
+	return generator(t, &locality.Options{Order: order, Now: at(1.7e12),
+		Rand: rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), 3})})
 }
 
 func cells(ids []locality.ID, n int) []int {
@@ -86,9 +87,11 @@ func TestVariable_Bursts(t *testing.T) {
 			load, _ = busiest(cells(fill(g, 10*c.n), c.n))
 			tens += load / seeds
 		}
-		t.Logf("%4d cells: burst of as many ids: busiest %.2f, %.0f %% empty; of ten times as many: %.2f", c.n, once, 100*empty, tens)
+		t.Logf("%4d cells: burst of as many ids: busiest %.2f, %.0f %% empty; of ten times as many: %.2f", c.n, once,
+			100*empty, tens)
 		if once > c.once+1e-9 || tens > c.tens+1e-9 {
-			t.Errorf("%d cells: bursts load the busiest %.2f and %.2f times the mean, want at most %.1f and %.1f", c.n, once, tens, c.once, c.tens)
+			t.Errorf("%d cells: bursts load the busiest %.2f and %.2f times the mean, want at most %.1f and %.1f", c.n, once,
+				tens, c.once, c.tens)
 		}
 	}
 }
@@ -108,7 +111,8 @@ func TestVariable_ManyGeneratorsAreAsRandom(t *testing.T) {
 		}
 		t.Logf("%4d cells, 50 generators: burst of as many ids: busiest %.1f", n, sum/50)
 		if sum/50 > most {
-			t.Errorf("%d cells: bursts of 50 generators load the busiest %.1f times the mean, want at most %.1f", n, sum/50, most)
+			t.Errorf("%d cells: bursts of 50 generators load the busiest %.1f times the mean, want at most %.1f", n,
+				sum/50, most)
 		}
 	}
 }
@@ -179,7 +183,8 @@ func TestScatter_IsABijection(t *testing.T) {
 		return x
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		before, after, c := rapid.Uint32().Draw(t, "before"), rapid.Uint32().Draw(t, "after"), rapid.Uint32().Draw(t, "counter")
+		before, after, c := rapid.Uint32().Draw(t, "before"), rapid.Uint32().Draw(t,
+			"after"), rapid.Uint32().Draw(t, "counter")
 		v := locality.Permute(before, after, c)
 		v = unshift(v-after, 16)
 		v = unshift(v*inverse(0xc2b2ae35), 13)

@@ -39,7 +39,8 @@ type Event struct {
 
 // LogValue returns a group of kind, why, node and, if the clock jumped, jump_ms, for use as an attribute of log/slog.
 func (e Event) LogValue() slog.Value {
-	attrs := []slog.Attr{slog.String("kind", e.Kind.String()), slog.String("why", e.Why), slog.String("node", e.Node.String())}
+	attrs := []slog.Attr{slog.String("kind", e.Kind.String()), slog.String("why", e.Why),
+		slog.String("node", e.Node.String())}
 	if e.Jump != 0 {
 		attrs = append(attrs, slog.Int64("jump_ms", e.Jump.Milliseconds()))
 	}

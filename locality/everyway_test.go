@@ -44,7 +44,8 @@ func everyWay(t *testing.T, ids []locality.ID, random *rand.Rand, n int) []local
 		Order: orders[random.IntN(len(orders))],
 		Lease: random.IntN(2) * 32,
 		// Its own randomness: an identity may repeat, as it may in another process.
-		Rand: rand.NewChaCha8([32]byte{byte(random.Uint32()), byte(random.Uint32()), byte(random.Uint32()), byte(random.Uint32())}),
+		Rand: rand.NewChaCha8([32]byte{byte(random.Uint32()), byte(random.Uint32()), byte(random.Uint32()),
+			byte(random.Uint32())}),
 	}
 	g, err := locality.NewGeneratorAs(&opts, func() int { return 1 })
 	if err != nil {

@@ -51,7 +51,8 @@ func (g *Generator) Fork(getpid func() int) *Generator {
 	f.clock, f.pid, f.reigns = g.clock, g.pid, g.reigns
 	f.seeded.Store(g.seeded.Load())
 	was := g.state.Load()
-	st := &state{identity: was.identity, order: was.order, stride: was.stride, key: was.key, until: was.until, reign: was.reign}
+	st := &state{identity: was.identity, order: was.order, stride: was.stride, key: was.key, until: was.until,
+		reign: was.reign}
 	st.ahead.Store(was.ahead.Load())
 	st.anchor.Store(was.anchor.Load())
 	st.counter.Store(was.counter.Load())

@@ -55,7 +55,8 @@ func (o *Options) check() error {
 	case o.Lease < 0 || o.Lease > maxLease:
 		return fmt.Errorf("%w: a lease of %d counters: take 0 to %d", ErrOptions, o.Lease, maxLease)
 	case o.Node.kind == fixedNode && o.Node.value >= o.nearNode():
-		return fmt.Errorf("%w: %v needs more than %d bits: take a node below %d", ErrOptions, o.Node, o.Envelope.nodeBits()-1, o.nearNode())
+		return fmt.Errorf("%w: %v needs more than %d bits: take a node below %d", ErrOptions, o.Node, o.Envelope.nodeBits()-1,
+			o.nearNode())
 	}
 	if o.Rand != rand.Reader {
 		if _, err := io.ReadFull(o.Rand, make([]byte, 4)); err != nil {
@@ -128,7 +129,8 @@ func newGenerator(opts *Options, getpid func() int, interfaces func() ([]net.Int
 		if o.Order == Scatter {
 			g.key = scatterKey{before: draw(o.Rand), after: draw(o.Rand)}
 		}
-		g.clock = clock{own: o.Now, mono: sinceStart, wall: time.Now, steady: o.Node.kind != randomNode && o.Order == Sequential}
+		g.clock = clock{own: o.Now, mono: sinceStart, wall: time.Now, steady: o.Node.kind != randomNode &&
+			o.Order == Sequential}
 		g.locals.New = func() any { return &Local{g: g, size: o.Lease} }
 		g.look(0, "")
 		return g

@@ -190,7 +190,8 @@ func TestGenerator_Fields(t *testing.T) {
 	pid, _ := id.PID()
 	node, _ := id.Node()
 	ts, ok := id.Time()
-	if id.Version() != 0xb || !ok || pid != 0xabcd || node != 0x7654321 || ts.UnixMilli() != 1.7e12 || ts.Location() != time.UTC {
+	if id.Version() != 0xb || !ok || pid != 0xabcd || node != 0x7654321 || ts.UnixMilli() != 1.7e12 ||
+		ts.Location() != time.UTC {
 		t.Errorf("%v: pid %x node %x time %v", id, pid, node, ts)
 	}
 	next := g.New()

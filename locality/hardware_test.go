@@ -28,14 +28,20 @@ func TestHardwareNode(t *testing.T) {
 		node       uint32 // 0: random
 		event      string // 0: none
 	}{
-		"the first that serves": {interfaces: []net.Interface{lo, down, ethernet(), ethernet(0, 0, 0, 0, 0, 0), ethernet(1, 2, 3, 4, 5, 6, 7, 8), good, ethernet(9, 9, 9, 9, 9, 9)}, pid: 77, node: 0xd537a50},
-		"process 1":             {interfaces: []net.Interface{good}, pid: 1, node: 0xd537a50, event: "process number is 1"},
-		"docker":                {interfaces: []net.Interface{ethernet(0x02, 0x42, 0xac, 0x11, 0x00, 0x02)}, pid: 77, node: 0xc110002, event: "locally administered"},
-		"kubernetes":            {interfaces: []net.Interface{ethernet(0x0a, 0x58, 0x0a, 0xf4, 0x00, 0x05)}, pid: 77, node: 0xaf40005, event: "locally administered"},
-		"firecracker":           {interfaces: []net.Interface{ethernet(0x02, 0xfc, 0, 0, 0, 1)}, pid: 77, node: 1, event: "locally administered"},
-		"sequential":            {interfaces: []net.Interface{good}, pid: 77, order: locality.Sequential, node: 0xd537a50, event: "restarted process"},
-		"no address":            {interfaces: []net.Interface{lo, down}, pid: 77, event: "no network interface has an address"},
-		"cannot be read":        {err: errors.New("no permission"), pid: 77, event: "no permission"},
+		"the first that serves": {interfaces: []net.Interface{lo, down, ethernet(), ethernet(0, 0, 0, 0, 0, 0),
+			ethernet(1, 2, 3, 4, 5, 6, 7, 8), good, ethernet(9, 9, 9, 9, 9, 9)}, pid: 77, node: 0xd537a50},
+		"process 1": {interfaces: []net.Interface{good}, pid: 1, node: 0xd537a50, event: "process number is 1"},
+		"docker": {interfaces: []net.Interface{ethernet(0x02, 0x42, 0xac, 0x11, 0x00, 0x02)}, pid: 77,
+			node: 0xc110002, event: "locally administered"},
+		"kubernetes": {interfaces: []net.Interface{ethernet(0x0a, 0x58, 0x0a, 0xf4, 0x00, 0x05)}, pid: 77,
+			node: 0xaf40005, event: "locally administered"},
+		"firecracker": {interfaces: []net.Interface{ethernet(0x02, 0xfc, 0, 0, 0, 1)}, pid: 77, node: 1,
+			event: "locally administered"},
+		"sequential": {interfaces: []net.Interface{good}, pid: 77, order: locality.Sequential, node: 0xd537a50,
+			event: "restarted process"},
+		"no address": {interfaces: []net.Interface{lo, down}, pid: 77,
+			event: "no network interface has an address"},
+		"cannot be read": {err: errors.New("no permission"), pid: 77, event: "no permission"},
 	} {
 		var events []locality.Event
 		// With their own randomness these machines are independent of each other.

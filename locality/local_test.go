@@ -14,7 +14,8 @@ import (
 func TestLocal_ManyGoroutinesAndTheirGenerator(t *testing.T) {
 	inEveryOrder(t, func(t *testing.T, order locality.Order) {
 		const workers, n = 4, 20_000
-		shared, leased := generator(t, &locality.Options{Order: order}), generator(t, &locality.Options{Order: order, Lease: 16})
+		shared, leased := generator(t, &locality.Options{Order: order}), generator(t,
+			&locality.Options{Order: order, Lease: 16})
 		lists := make([][]locality.ID, workers)
 		var wg sync.WaitGroup
 		for w := range workers {

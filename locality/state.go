@@ -126,7 +126,8 @@ func (g *Generator) begin(pid int, ms int64, was *state) *state {
 
 // enter returns a state that begins at ms: at the base of its window, or at a counter drawn at random.
 func (g *Generator) enter(ms int64, who identity, reign uint64) *state {
-	st := &state{identity: who, order: g.opts.Order, stride: g.opts.Order.stride(), key: g.key, reign: reign, until: math.MaxInt64}
+	st := &state{identity: who, order: g.opts.Order, stride: g.opts.Order.stride(), key: g.key, reign: reign,
+		until: math.MaxInt64}
 	if st.order == Sequential {
 		st.until = windowEnd(ms)
 		st.counter.Store(windowBase(ms))

@@ -24,7 +24,8 @@ func TestState_TimeOfTheShortWay(t *testing.T) {
 		for _, d := range []time.Duration{0, 400 * time.Microsecond, time.Millisecond, 8 * time.Millisecond, 9999 * time.Microsecond, time.Second, 24 * time.Hour} {
 			pass(d)
 			if id := g.New(); id.Millis() != time.Now().UnixMilli() || !sameLane(first, id) {
-				t.Errorf("after %v: %v carries %d, want %d and the identity of %v", d, id, id.Millis(), time.Now().UnixMilli(), first)
+				t.Errorf("after %v: %v carries %d, want %d and the identity of %v", d, id, id.Millis(),
+					time.Now().UnixMilli(), first)
 			}
 		}
 	})
@@ -161,7 +162,8 @@ func TestReseed_OfFixedNodes(t *testing.T) {
 func TestEvent_InALog(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
-	slog.New(slog.NewTextHandler(&log, nil)).Warn("x", "event", locality.Event{Why: "y z", Jump: -time.Second, Node: locality.FixedNode(7)})
+	slog.New(slog.NewTextHandler(&log, nil)).Warn("x", "event",
+		locality.Event{Why: "y z", Jump: -time.Second, Node: locality.FixedNode(7)})
 	if want := `event.kind="identity changed" event.why="y z" event.node=fixed(7) event.jump_ms=-1000`; !strings.Contains(log.String(), want) {
 		t.Errorf("%s does not contain %s", log.String(), want)
 	}

@@ -101,7 +101,8 @@ var pasted = func() []string {
 		for _, around := range []string{
 			"%", " %", "% ", "\x00\t%\r\n", "\u00a0%", "%\u2003", "\ufeff%",
 			"{%}", " {%} ", "{ %}", "{{%}}", "{%", "%}", "(%)", "{}%", "}%{",
-			"urn:uuid:%", "URN:Uuid:%", " urn:uuid:% ", "urn:uuid: %", "urn:uuid:{%}", "{urn:uuid:%}", "urn:uuid:urn:uuid:%", "urn:uuid%", "urn:%",
+			"urn:uuid:%", "URN:Uuid:%", " urn:uuid:% ", "urn:uuid: %", "urn:uuid:{%}", "{urn:uuid:%}", "urn:uuid:urn:uuid:%",
+			"urn:uuid%", "urn:%",
 		} {
 			all = append(all, strings.Replace(around, "%", id, 1))
 		}

@@ -47,7 +47,8 @@ func TestVectors_RubyDecode(t *testing.T) {
 		if made, known := rubyAccepts[*v.Input]; known {
 			differ++
 			if err != locality.ErrMalformed || !v.OK || v.Text != made {
-				t.Errorf("line %d: Parse(%q): %v, want ErrMalformed; Ruby makes %s of it, listed as %s", i+1, *v.Input, err, v.Text, made)
+				t.Errorf("line %d: Parse(%q): %v, want ErrMalformed; Ruby makes %s of it, listed as %s", i+1, *v.Input, err,
+					v.Text, made)
 			}
 			continue
 		}
@@ -60,7 +61,8 @@ func TestVectors_RubyDecode(t *testing.T) {
 		if !v.OK || err != nil {
 			continue
 		}
-		if hex.EncodeToString(id[:]) != v.Bytes || id.String() != v.Text || strconv.FormatInt(int64(id.Version()), 16) != v.Version {
+		if hex.EncodeToString(id[:]) != v.Bytes || id.String() != v.Text ||
+			strconv.FormatInt(int64(id.Version()), 16) != v.Version {
 			t.Errorf("line %d: %v of version %x, want %s of version %s", i+1, id, id.Version(), v.Text, v.Version)
 		}
 		pid, isB := id.PID()

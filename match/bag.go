@@ -155,8 +155,8 @@ func (b *bag) tells(folded string) bool {
 	return folded != ""
 }
 
-// fewWords is the least weight of the shared words for which a text can count as contained in another: a shorter text may
-// be contained by chance.
+// fewWords is the least weight of the shared words for which a text can count as contained in another: a shorter text
+// may be contained by chance.
 const fewWords weight = 1500
 
 // compareText grades how much of the shorter text the other contains, by the weight of the words. A shared rare word

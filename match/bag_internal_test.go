@@ -4,8 +4,8 @@ package match
 
 import "testing"
 
-// The level is the share of the shorter text, in either order; a short one is not contained for certain, and a rare common
-// word raises the level.
+// The level is the share of the shorter text, in either order; a short one is not contained for certain, and a rare
+// common word raises the level.
 func TestCompareText(t *testing.T) {
 	t.Parallel()
 	of := func(weights ...weight) *bag {

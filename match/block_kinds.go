@@ -54,8 +54,8 @@ func (r *Record) emitPerson(s *sink, place, wider string) {
 	}
 }
 
-// emitTitle emits model numbers, and the rarest of the other words: alone if they are rare, in pairs, and with the brand.
-// The core of a model number is a blocking key, too: one catalogue writes sx110is, the other sx110.
+// emitTitle emits model numbers, and the rarest of the other words: alone if they are rare, in pairs, and with the
+// brand. The core of a model number is a blocking key, too: one catalogue writes sx110is, the other sx110.
 func (r *Record) emitTitle(s *sink) {
 	own, told := r.title.codes.own, r.title.codes.told
 	for _, c := range own[:min(len(own), keyCodes)] {

@@ -173,8 +173,9 @@ func (c *codes) lacks(w string) bool {
 		!slices.ContainsFunc(c.joined, same)
 }
 
-// compareModelIDs compares the global ids of titles. Model numbers are never one sign off; long numbers without letters,
-// which are typed from a package, may be. An id that the other record has in its title or text is no different one.
+// compareModelIDs compares the global ids of titles. Model numbers are never one sign off; long numbers without
+// letters, which are typed from a package, may be. An id that the other record has in its title or text is no different
+// one.
 func compareModelIDs(a, b *Record) level {
 	best := levelNone
 	for _, x := range a.ids {

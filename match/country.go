@@ -13,7 +13,8 @@ func countryOf(folded string) string {
 	return countries[strings.ReplaceAll(roman, " ", "_")]
 }
 
-// countries are the codes of countries by their codes and their names in several languages, folded, with "_" for spaces.
+// countries are the codes of countries by their codes and their names in several languages, folded, with "_" for
+// spaces.
 var countries = func() map[string]string {
 	m := map[string]string{}
 	for line := range strings.Lines(countryTable) {

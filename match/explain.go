@@ -109,7 +109,8 @@ func (r *Record) raw(f field) []string {
 	}
 	for _, a := range r.matcher.schema.Attributes {
 		of := r.matcher.schema.fieldOf(a)
-		if of == f || f == fieldText && (of == fieldName || of == fieldCategory || of == fieldPeople) { // they are in the bag, too
+		// they are in the bag, too
+		if of == f || f == fieldText && (of == fieldName || of == fieldCategory || of == fieldPeople) {
 			values = append(values, r.attributes[a.Name]...)
 		}
 	}

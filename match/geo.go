@@ -49,7 +49,8 @@ func (p point) cells() (cell, corner string) {
 	return areaToken(id.Parent(cellLevel)), areaToken(slices.Min(around)) + "+"
 }
 
-// areaToken is ToToken of an area, which formats with package fmt: that takes a tenth of the time of normalising a place.
+// areaToken is ToToken of an area, which formats with package fmt: that takes a tenth of the time of normalising a
+// place.
 func areaToken(id s2.CellID) string {
 	var text [16]byte
 	hex.Encode(text[:], binary.BigEndian.AppendUint64(nil, uint64(id)))

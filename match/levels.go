@@ -12,8 +12,8 @@ type Field struct {
 	Fixed bool
 }
 
-// FieldLevel is one comparison level of a field. The first level of a field means no evidence. A level without a text is not
-// used by the style of the kind.
+// FieldLevel is one comparison level of a field. The first level of a field means no evidence. A level without a text
+// is not used by the style of the kind.
 type FieldLevel struct {
 	Text   string
 	Weight Weight // of the kind, or else of its style, or else of the table

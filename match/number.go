@@ -52,8 +52,8 @@ func parseNumber(raw string) (value float64, ok bool) {
 	return value, true
 }
 
-// parseDuration parses two or three numbers with colons between them, of which all but the first have two digits and are
-// below 60. 3:41 is 221, seconds or minutes.
+// parseDuration parses two or three numbers with colons between them, of which all but the first have two digits and
+// are below 60. 3:41 is 221, seconds or minutes.
 func parseDuration(raw string) (value float64, ok bool) {
 	first := number(raw)
 	rest, n := raw[len(first):], 1

@@ -72,7 +72,8 @@ func splitPeople(raw string) []string {
 	return names
 }
 
-// joins reports whether a word is a separator between two names. A single letter in upper case or with a dot is an initial.
+// joins reports whether a word is a separator between two names. A single letter in upper case or with a dot is an
+// initial.
 func joins(w string) bool {
 	if word := strings.ToLower(strings.Trim(w, ".()")); len(word) > 1 {
 		w = word
@@ -107,8 +108,8 @@ func isInitials(s string) bool {
 	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return len(w) > 2 || w != strings.ToUpper(w) })
 }
 
-// parseCredit parses one name. It drops a trailing number, which some catalogues use to distinguish namesakes, the article
-// of a group, and the word for the trade of a maker, which others leave out.
+// parseCredit parses one name. It drops a trailing number, which some catalogues use to distinguish namesakes, the
+// article of a group, and the word for the trade of a maker, which others leave out.
 func parseCredit(name string) credit {
 	if first, rest, _ := strings.Cut(strings.TrimSpace(name), " "); strings.EqualFold(first, "the") {
 		name = rest

@@ -183,8 +183,8 @@ func (v Vector) onlyBorn(m *Matcher) bool {
 	return !v.namesPerson(true)
 }
 
-// namesPerson reports whether a field other than the name and the city ties two records to one person. A year alone does not if
-// the name is common and the cities differ; a mistyped postcode does if the cities agree.
+// namesPerson reports whether a field other than the name and the city ties two records to one person. A year alone
+// does not if the name is common and the cities differ; a mistyped postcode does if the cities agree.
 func (v Vector) namesPerson(rare bool) bool {
 	date, email, id := v.level(fieldDate).asDate(), v.level(fieldEmail), v.level(fieldID)
 	if v.level(fieldBox) != levelNone {

@@ -159,7 +159,8 @@ func (c *schemaCheck) attribute(a *Attribute) {
 	}
 }
 
-// aliases checks the form of aliases. Two attributes may have the same alias; the import then asks which one a column means.
+// aliases checks the form of aliases. Two attributes may have the same alias; the import then asks which one a column
+// means.
 func (c *schemaCheck) aliases(at string, aliases []string) {
 	if len(aliases) > maxAliases {
 		c.fail(at+"/aliases", "an attribute has at most %d aliases, this one has %d", maxAliases, len(aliases))

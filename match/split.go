@@ -16,8 +16,8 @@ type splitter struct {
 	numberAt int     // the number of words including it
 }
 
-// splitTitle returns the words of a text and its measures. The parts of a hyphenated model number are joined; a number and the
-// unit after it are one word.
+// splitTitle returns the words of a text and its measures. The parts of a hyphenated model number are joined; a number
+// and the unit after it are one word.
 func splitTitle(raw string) (words []string, measures []measure) {
 	raw = spellNumbers(raw)
 	s := splitter{words: make([]string, 0, len(raw)/6+1)}
@@ -86,8 +86,8 @@ func (s *splitter) addNumber(chunk, folded string) {
 	s.words = append(s.words, strings.ReplaceAll(folded, " ", ""))
 }
 
-// addWord adds a word without digits, which may be the unit of the number before it, or a number in Roman numerals behind
-// another word.
+// addWord adds a word without digits, which may be the unit of the number before it, or a number in Roman numerals
+// behind another word.
 func (s *splitter) addWord(w string) {
 	n := len(s.words)
 	behind := func(words int) bool { return s.numberAt > 0 && s.numberAt == n-words }
@@ -121,8 +121,8 @@ var romanNumerals = map[string]string{
 // packs are the words before "of" and a number of pieces.
 var packs = wordSet(`pack packs set box case bundle`)
 
-// spellNumbers writes the sign of inches as "in", and decimal commas and commas of thousands before a unit as others do: 46",
-// 0,5 l, 1,000 mAh.
+// spellNumbers writes the sign of inches as "in", and decimal commas and commas of thousands before a unit as others
+// do: 46", 0,5 l, 1,000 mAh.
 func spellNumbers(raw string) string {
 	if !strings.ContainsAny(raw, "\",”″") {
 		return raw

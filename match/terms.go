@@ -40,15 +40,16 @@ const (
 	weightMax      weight = 1200
 )
 
-// TermFrequencies is a table of term frequencies: how common tokens and full names are. It is frozen, so decisions under
-// it are reproducible, and the state of a resolver includes its Hash. It is safe for concurrent use.
+// TermFrequencies is a table of term frequencies: how common tokens and full names are. It is frozen, so decisions
+// under it are reproducible, and the state of a resolver includes its Hash. It is safe for concurrent use.
 type TermFrequencies struct {
-	records int               // 0: no statistics, the tables decide
-	tokens  map[uint64]uint32 // hash of token → number of names with it, if more than one; usual days; attributes of series
-	chains  map[uint64]uint32 // hash of full name → number of distinct places, if more than chainPlaces
-	phones  map[uint64]uint32 // phone number, or hash of a mailbox → number of names, if more than PhoneNames
-	texts   int               // number of titles whose text is counted among the tokens; 0: no statistics of text
-	hash    uint64
+	records int // 0: no statistics, the tables decide
+	// hash of token → number of names with it, if more than one; usual days; attributes of series
+	tokens map[uint64]uint32
+	chains map[uint64]uint32 // hash of full name → number of distinct places, if more than chainPlaces
+	phones map[uint64]uint32 // phone number, or hash of a mailbox → number of names, if more than PhoneNames
+	texts  int               // number of titles whose text is counted among the tokens; 0: no statistics of text
+	hash   uint64
 }
 
 // DefaultTermFrequencies returns the term-frequency table for use without statistics: words of business are common;

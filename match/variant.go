@@ -13,8 +13,8 @@ type variant struct {
 	parts     []string // words and numbers: v2.40 is v, 2 and 40
 }
 
-// withoutVariants returns a hash of the name without the words that repeat its variants: "Alba Dress Green" of colour green.
-// The name of a thing at a location is combined with the place, as for the flats of a house.
+// withoutVariants returns a hash of the name without the words that repeat its variants: "Alba Dress Green" of colour
+// green. The name of a thing at a location is combined with the place, as for the flats of a house.
 func (r *Record) withoutVariants() uint64 {
 	var words []string
 	for _, t := range r.name.tokens {
@@ -93,8 +93,8 @@ func mayBe(a, b string) bool {
 	return likeWord(a, b) || colourOf(a)&colourOf(b) != 0 || abbreviates(a, b) || abbreviates(b, a)
 }
 
-// abbreviates reports whether a word begins like a longer one and has its other letters in that order: wht, white. XL is not
-// short for XXL.
+// abbreviates reports whether a word begins like a longer one and has its other letters in that order: wht, white. XL
+// is not short for XXL.
 func abbreviates(short, long string) bool {
 	if len(short) >= len(long) || short[0] != long[0] || len(short) > 1 && len(long) < 4 {
 		return false

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// The number of a part, a volume, a sequel or an edition distinguishes a work from one with the same title and no number or
-// another one: Part 2, Vol. II, second edition, and a number at the end.
+// The number of a part, a volume, a sequel or an edition distinguishes a work from one with the same title and no
+// number or another one: Part 2, Vol. II, second edition, and a number at the end.
 
 // spellVolumes unifies the words for a part or an edition and the numbers beside them: "pt two" becomes "part 2", and
 // "second ed" becomes "2 edition".
@@ -90,8 +90,8 @@ func onlyVolume(a, b *title, usedA, usedB uint32) bool {
 	return a.volume(usedA) != "" && !residue(b.name.tokens, usedB).any || b.volume(usedB) != "" && !residue(a.name.tokens, usedA).any
 }
 
-// otherTake reports whether one of two titles names another recording of a work, such as a live one, and the other has no
-// such word anywhere.
+// otherTake reports whether one of two titles names another recording of a work, such as a live one, and the other has
+// no such word anywhere.
 func otherTake(a, b *title) bool { return a.takes(b) || b.takes(a) }
 
 func (t *title) takes(other *title) bool {

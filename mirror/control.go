@@ -16,7 +16,8 @@ func (f *Fill) check(installation string) error {
 	case f.Name == "":
 		return nil
 	case f.Installation != installation:
-		return fmt.Errorf("%w: it belongs to the cell map %s, this one is %s: name another collection", ErrForeign, f.Installation, installation)
+		return fmt.Errorf("%w: it belongs to the cell map %s, this one is %s: name another collection", ErrForeign,
+			f.Installation, installation)
 	case f.Format > Format:
 		return fmt.Errorf("%w: format %d, this release reads up to %d", ErrFormat, f.Format, Format)
 	}
@@ -61,7 +62,8 @@ func (w *worker) begin(ctx context.Context, was Fill) (Fill, error) {
 	if err != nil {
 		return was, fmt.Errorf("read where the logs end: %w", err)
 	}
-	is := Fill{Name: rand.Text(), Installation: w.installation, Format: Format, From: tail, Begun: w.now().UTC().Truncate(time.Millisecond)}
+	is := Fill{Name: rand.Text(), Installation: w.installation, Format: Format, From: tail,
+		Begun: w.now().UTC().Truncate(time.Millisecond)}
 	ok, err := w.target.PutFill(ctx, was, is)
 	switch {
 	case err != nil:

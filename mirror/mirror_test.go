@@ -35,7 +35,8 @@ type small struct {
 }
 
 func newSmall(cells int) *small {
-	s := &small{name: "one", logs: map[cell.ID][]changelog.Change{}, trimmed: map[cell.ID]changelog.Seq{}, states: map[locality.ID]mirror.State{}}
+	s := &small{name: "one", logs: map[cell.ID][]changelog.Change{}, trimmed: map[cell.ID]changelog.Seq{},
+		states: map[locality.ID]mirror.State{}}
 	for i := range cells {
 		s.logs[cell.ID{Index: uint32(i)}] = nil
 	}
@@ -51,7 +52,8 @@ func (s *small) put(i uint32, id byte, name string) locality.ID {
 	s.logs[of] = append(s.logs[of], changelog.Change{Seq: seq, Time: time.Now(), Kind: changelog.Changed, Entity: at})
 	s.states[at] = mirror.State{ID: at, Kind: mirror.Entity, Cell: of, At: seq, Thing: &mirror.Thing{
 		Kind: "place", Stamp: uint64(seq) + uint64(id)<<32, Members: []entity.Member{{PUID: entity.PUID(id) + 1}},
-		Attributes: []mirror.Attribute{{Name: "name", Value: &name, Values: []entity.MergedValue{{Value: name, Members: []int{0}}}}},
+		Attributes: []mirror.Attribute{{Name: "name", Value: &name,
+			Values: []entity.MergedValue{{Value: name, Members: []int{0}}}}},
 	}}
 	return at
 }
@@ -155,7 +157,8 @@ func TestMirror_FollowsAndEnds(t *testing.T) {
 			t.Errorf("%+v", v)
 		}
 		standings := m.Standings()
-		if len(standings) != 4 || !standings[3].Filled || standings[0].At != 2 || standings[0].Behind() != 0 || standings[0].Lag(time.Now()) != 0 {
+		if len(standings) != 4 || !standings[3].Filled || standings[0].At != 2 || standings[0].Behind() != 0 ||
+			standings[0].Lag(time.Now()) != 0 {
 			t.Errorf("%+v", standings)
 		}
 		cancel()
@@ -293,9 +296,11 @@ func TestVerify_FindsEveryDifference(t *testing.T) {
 	target.Put(surplus)
 	gone := mirror.Document{State: mirror.State{ID: locality.Max(), Kind: mirror.Deleted}, Version: 1}
 	target.Put(gone) // of an ID unknown after a restore
-	want := []mirror.Difference{{ids[0], mirror.Missing}, {ids[3], mirror.Different}, {surplus.ID, mirror.Surplus}, {ids[8], mirror.Missing}}
+	want := []mirror.Difference{{ids[0], mirror.Missing}, {ids[3], mirror.Different}, {surplus.ID, mirror.Surplus},
+		{ids[8], mirror.Missing}}
 	v := verify(t, s, target, nil)
-	if !slices.Equal(v.First, want) || v.Missing != 2 || v.Different != 1 || v.Surplus != 1 || v.Differ() != 4 || len(v.Late) > 0 || v.Compared != 11 {
+	if !slices.Equal(v.First, want) || v.Missing != 2 || v.Different != 1 || v.Surplus != 1 || v.Differ() != 4 ||
+		len(v.Late) > 0 || v.Compared != 11 {
 		t.Errorf("%+v", v)
 	}
 	if v := verify(t, s, target, &mirror.VerifyOptions{Repair: true}); v.Repaired != 4 {

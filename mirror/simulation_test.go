@@ -126,8 +126,10 @@ type simulation struct {
 }
 
 func simulate(t testing.TB, seed uint64, naive bool) *simulation {
-	s := &simulation{World: mirrortest.NewWorld(rand.New(rand.NewPCG(seed, 15)), 3), busy: map[*mirror.Worker]bool{}, faults: true}
-	s.target = &shelf{t: t, docs: map[locality.ID]mirror.Document{}, controls: map[cell.ID]mirror.Control{}, pause: s.interlude, naive: naive}
+	s := &simulation{World: mirrortest.NewWorld(rand.New(rand.NewPCG(seed, 15)), 3), busy: map[*mirror.Worker]bool{},
+		faults: true}
+	s.target = &shelf{t: t, docs: map[locality.ID]mirror.Document{}, controls: map[cell.ID]mirror.Control{},
+		pause: s.interlude, naive: naive}
 	s.Pause, s.Trims = s.interlude, seed%4 == 0
 	for range s.IntN(30) {
 		s.Act()

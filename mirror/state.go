@@ -65,7 +65,8 @@ type Attribute struct {
 
 // ThingOf converts an entity; many reports whether an attribute has many values.
 func ThingOf(e *entity.Entity, many func(attribute string) bool) *Thing {
-	t := &Thing{Kind: e.Kind, Members: e.Members, Rank: e.Rank, Stamp: e.Stamp, Attributes: make([]Attribute, 0, len(e.View))}
+	t := &Thing{Kind: e.Kind, Members: e.Members, Rank: e.Rank, Stamp: e.Stamp,
+		Attributes: make([]Attribute, 0, len(e.View))}
 	for _, a := range e.View {
 		merged := Attribute{Name: a.Name, Values: make([]entity.MergedValue, len(a.Values))}
 		for i, v := range a.Values {

@@ -25,8 +25,8 @@ type Input struct {
 	// Later means that the record takes the place of one that was observed at the same time. Otherwise the greater
 	// content does, so that the order of arrival does not matter.
 	Later bool
-	// Unless, if not nil, refuses the record with entity.ErrRefused if it reports true of the one that is stored under its key. It is
-	// called in the transaction that would replace it, maybe several times, and must be fast.
+	// Unless, if not nil, refuses the record with entity.ErrRefused if it reports true of the one that is stored under
+	// its key. It is called in the transaction that would replace it, maybe several times, and must be fast.
 	Unless     func(stored *entity.Record) bool
 	Attributes entity.Attributes
 }
@@ -63,7 +63,8 @@ func Check(schema *match.Schema, now time.Time, p Input) []problem.Problem {
 		}
 	}
 	if size > MaxRecord {
-		return append(problems, problem.New("/attributes", "too_large", fmt.Sprintf("the record has %d bytes, more than %d", size, MaxRecord)))
+		return append(problems, problem.New("/attributes", "too_large",
+			fmt.Sprintf("the record has %d bytes, more than %d", size, MaxRecord)))
 	}
 	for _, a := range schema.Check(match.Attributes(attributes)) {
 		a.Pointer = "/attributes" + a.Pointer

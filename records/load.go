@@ -9,7 +9,8 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// FirstLoad reports whether Load works on all records, because the installation is empty or at least half of its records wait.
+// FirstLoad reports whether Load works on all records, because the installation is empty or at least half of its
+// records wait.
 func (h *Handle) FirstLoad(ctx context.Context) (bool, error) {
 	first, err := h.engine.Resolver.First(ctx)
 	return first, engine.Wrap(err)

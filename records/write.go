@@ -39,7 +39,8 @@ func (h *Handle) Put(ctx context.Context, puts []Input) ([]Result, error) {
 			results[i].Err = &problem.InvalidError{Problems: problems}
 			continue
 		}
-		ops = append(ops, resolve.Op{Ref: p.Ref, Kind: kind.Kind, Observed: p.Observed.UTC().Truncate(time.Millisecond), Later: p.Later, Unless: p.Unless, Attributes: p.Attributes})
+		ops = append(ops, resolve.Op{Ref: p.Ref, Kind: kind.Kind, Observed: p.Observed.UTC().Truncate(time.Millisecond),
+			Later: p.Later, Unless: p.Unless, Attributes: p.Attributes})
 		at = append(at, i)
 	}
 	if len(ops) == 0 {

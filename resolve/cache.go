@@ -55,9 +55,9 @@ func (r *Resolver) node(rec *entity.Record) *node {
 	return n
 }
 
-// cache holds the records that the lease holder used last: their contents, and the decisions about them. No other process
-// decides while it holds the lease, so the cache equals the cells, as long as every batch that resolves records updates it
-// and all other writes to these rows invalidate it.
+// cache holds the records that the lease holder used last: their contents, and the decisions about them. No other
+// process decides while it holds the lease, so the cache equals the cells, as long as every batch that resolves records
+// updates it and all other writes to these rows invalidate it.
 type cache struct {
 	nodes recent[*node]
 	// edges of records that no decision is about

@@ -8,8 +8,8 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// cellNotes caches facts about cells, so that a process does not ask them again. Its mutex guards all fields, because cells
-// are asked concurrently; it is not held during a request.
+// cellNotes caches facts about cells, so that a process does not ask them again. Its mutex guards all fields, because
+// cells are asked concurrently; it is not held during a request.
 type cellNotes struct {
 	mu     sync.Mutex
 	fences map[cell.ID]int64 // lowest token that each cell accepts, as far as known

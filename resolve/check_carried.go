@@ -6,8 +6,8 @@ import "github.com/locus-db/locus/entity"
 
 // carried is the state that the first pass keeps from page to page.
 type carried struct {
-	// young and old cache the blocking keys that records are posted under, because a posting names only one of them. They are
-	// two halves, like those of cache.
+	// young and old cache the blocking keys that records are posted under, because a posting names only one of them.
+	// They are two halves, like those of cache.
 	young, old map[entity.PUID][]uint64
 	// unsearched are entities that equal the expected ones and have not been looked for in the search index.
 	unsearched []expected

@@ -15,7 +15,8 @@ import (
 // which thousands of entities share, are then read once for all of them.
 const mostUnsearched = 10_000
 
-// search finds entities that searches by their words and terms do not return. A first look leaves them to searchCarried.
+// search finds entities that searches by their words and terms do not return. A first look leaves them to
+// searchCarried.
 func (v *checks) search(ctx context.Context, entities []expected) error {
 	if v.carried != nil {
 		v.carried.unsearched = append(v.carried.unsearched, entities...)

@@ -55,8 +55,8 @@ func (b *batch) compare(ctx context.Context, m *candidateSet) (map[entity.PUID]e
 	return now, nil
 }
 
-// symmetric adds the missing side of edges. In a repair, a renewed record may not be posted yet, so only one of two records
-// finds the other.
+// symmetric adds the missing side of edges. In a repair, a renewed record may not be posted yet, so only one of two
+// records finds the other.
 func (b *batch) symmetric(now map[entity.PUID]edges) {
 	side := func(e, of derived.Edge) int { return cmp.Compare(e.B, of.B) }
 	for p := range b.writes {

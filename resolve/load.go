@@ -33,8 +33,8 @@ import (
 //
 // The redo entries go last, so the work of a killed load is finished by loading again, or by the ordinary repair.
 
-// ErrLoad means that the records cannot be resolved at once: a decision about some is not processed yet, or the cells or
-// kinds are being changed.
+// ErrLoad means that the records cannot be resolved at once: a decision about some is not processed yet, or the cells
+// or kinds are being changed.
 var ErrLoad = problem.Class(problem.ErrConflict, "resolve: the records cannot be resolved at once")
 
 // loadSizes limits how much a load processes at a time.
@@ -152,8 +152,8 @@ func (r *Resolver) First(ctx context.Context) (bool, error) {
 	return 100*entries >= int64(r.loads.whole)*records, nil
 }
 
-// keepLease acquires or renews the lease of a resolver that only puts, so that no other process works off its records one
-// by one. It returns the interval until the next call; 0 means none.
+// keepLease acquires or renews the lease of a resolver that only puts, so that no other process works off its records
+// one by one. It returns the interval until the next call; 0 means none.
 func (r *Resolver) keepLease(ctx context.Context) time.Duration {
 	if r.lease == nil {
 		return 0

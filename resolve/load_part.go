@@ -15,7 +15,8 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// partial is a load into an installation whose records are mostly resolved. It chooses the records that the load works on:
+// partial is a load into an installation whose records are mostly resolved. It chooses the records that the load works
+// on:
 //
 //	redo sets ─► records, renewed ─► keys ─┬─ leaders, stop keys, names ─► records that are renewed as well
 //	                                       └─ stored postings ─► records that share them
@@ -121,7 +122,8 @@ func (p *partial) close() {
 // partBlock holds the rows of a key, ordered by record.
 type partBlock []partKey
 
-// eachShard calls fn for the keys with the same first byte, several bytes at a time, and keeps the rows that it returns.
+// eachShard calls fn for the keys with the same first byte, several bytes at a time, and keeps the rows that it
+// returns.
 func (p *partial) eachShard(ctx context.Context, fn func(blocks []partBlock) ([]partKey, error)) error {
 	return p.abreast(len(p.keys.all), func(i int) error {
 		p.moves()

@@ -93,7 +93,8 @@ func (l *loader) shard(ctx context.Context, i int) (loadShard, error) {
 	return l.shards.rows(i)
 }
 
-// lead sorts the postings of all records, finds the leaders of identical records, and drops the postings of their followers.
+// lead sorts the postings of all records, finds the leaders of identical records, and drops the postings of their
+// followers.
 func (l *loader) lead(ctx context.Context) error {
 	if l.part != nil { // done by choose
 		return nil

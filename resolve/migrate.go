@@ -19,9 +19,9 @@ import (
 )
 
 // Migrate changes the schema or the term-frequency table of a kind, or creates a kind. From then on writes are resolved
-// under the new rules; existing records of the kind are resolved again by Resume. Migrate reports whether
-// Resume has anything to do: the rules may be in effect already. A nil term-frequency table means the current term-frequency table of the
-// kind. The error is a *match.InvalidError if the schema is not valid.
+// under the new rules; existing records of the kind are resolved again by Resume. Migrate reports whether Resume has
+// anything to do: the rules may be in effect already. A nil term-frequency table means the current term-frequency table
+// of the kind. The error is a *match.InvalidError if the schema is not valid.
 func (r *Resolver) Migrate(ctx context.Context, s *match.Schema, p *match.TermFrequencies) (bool, error) {
 	if err := s.Validate(); err != nil {
 		return false, err // it could not be read back

@@ -152,7 +152,8 @@ func (b *batch) putCell(ctx context.Context, id cell.ID, group []int, targets ma
 	norms := b.normalise(group)
 	var p *recordWriter
 	err = c.Update(ctx, func(tx storage.Tx) error {
-		p = &recordWriter{batch: b, id: id, group: group, targets: targets, successors: successors, norms: norms} // new per attempt
+		// new per attempt
+		p = &recordWriter{batch: b, id: id, group: group, targets: targets, successors: successors, norms: norms}
 		return p.run(ctx, tx)
 	})
 	return p, err

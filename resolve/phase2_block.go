@@ -96,7 +96,8 @@ func (b *batch) candidates(ctx context.Context) (*candidateSet, error) {
 	return m, b.readBlocks(ctx, b.stored, m)
 }
 
-// affectedByStopKeys returns the records of blocking keys that the batch made stop keys or no longer, or whose weight it changed.
+// affectedByStopKeys returns the records of blocking keys that the batch made stop keys or no longer, or whose weight
+// it changed.
 func (b *batch) affectedByStopKeys(ctx context.Context, m *candidateSet) (drawn []entity.PUID, err error) {
 	if b.repair {
 		if drawn, err = b.staleCandidates(ctx, m); err != nil {

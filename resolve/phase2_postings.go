@@ -84,8 +84,8 @@ func (m *candidateSet) post(out *outcomes) {
 	}
 }
 
-// foresee reads the records of all blocking keys of the batch at once, up to the highest limits that lead and readBlocks
-// usually need.
+// foresee reads the records of all blocking keys of the batch at once, up to the highest limits that lead and
+// readBlocks usually need.
 func (b *batch) foresee(ctx context.Context) error {
 	clear(b.blocks)
 	limits := map[uint64]int{}

@@ -60,8 +60,8 @@ func (b *batch) readStep(ctx context.Context, stored map[entity.PUID]edges, puid
 	return nil
 }
 
-// further returns the records that share entities under the anchors or are where edges of the records lead, unless they were read
-// around.
+// further returns the records that share entities under the anchors or are where edges of the records lead, unless they
+// were read around.
 func (b *batch) further(stored map[entity.PUID]edges, puids, anchors []entity.PUID) (next []entity.PUID) {
 	for _, anchor := range anchors {
 		if e := b.former[anchor]; e != nil {

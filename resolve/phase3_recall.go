@@ -88,8 +88,8 @@ func brief(e *entity.Entity) *entity.Entity {
 	return &entity.Entity{ID: e.ID, Kind: e.Kind, Members: e.Members, Stamp: e.Stamp}
 }
 
-// remember caches the decisions of the batch once they are stored, even if the lease has just ended: if no other process
-// takes the lease, this one continues with the cache.
+// remember caches the decisions of the batch once they are stored, even if the lease has just ended: if no other
+// process takes the lease, this one continues with the cache.
 func (p *plan) remember() {
 	g := p.graph
 	switch {

@@ -59,8 +59,8 @@ type Prediction struct {
 type Probed struct {
 	// Matcher is the matcher of the probe's kind, with the name counts of this comparison.
 	Matcher *match.Matcher
-	// Near are the entities that share a blocking key with the probe, and those of Probe.Also, the best first: by outcome (same,
-	// possible, others), then by weight, then by the puid of the anchor.
+	// Near are the entities that share a blocking key with the probe, and those of Probe.Also, the best first: by
+	// outcome (same, possible, others), then by weight, then by the puid of the anchor.
 	Near []Near
 	// Keys is the number of blocking keys of the probe, without the one that only finds identical records. Skipped
 	// lists the kinds of those that are stop keys, each kind once, in order.

@@ -105,10 +105,10 @@ func NewQueue(r *Resolver, waiting int) *Queue {
 	return q
 }
 
-// Do writes ops like Resolver.Apply, in a batch shared with concurrent callers, in this process or in the one that holds
-// the lease. If the context ends first, Do returns at once. Waiting ops are withdrawn, which is an error. Work that has
-// begun continues: results of durable records are Pending, and ops whose outcome is not known have an Err that wraps
-// ErrCommitUnknown.
+// Do writes ops like Resolver.Apply, in a batch shared with concurrent callers, in this process or in the one that
+// holds the lease. If the context ends first, Do returns at once. Waiting ops are withdrawn, which is an error. Work
+// that has begun continues: results of durable records are Pending, and ops whose outcome is not known have an Err that
+// wraps ErrCommitUnknown.
 func (q *Queue) Do(ctx context.Context, ops []Op) ([]Result, error) {
 	results, unknown := q.forward(ctx, ops)
 	if results != nil {

@@ -80,8 +80,8 @@ func (p *recordWriter) run(ctx context.Context, tx storage.Tx) error {
 	return p.store(ctx, tx)
 }
 
-// allocate returns the puids of the group, and those that may have records here. Keys without a puid get the next ones of
-// the cell, if it accepts keys.
+// allocate returns the puids of the group, and those that may have records here. Keys without a puid get the next ones
+// of the cell, if it accepts keys.
 func (p *recordWriter) allocate(ctx context.Context, tx storage.Tx) (puids map[int]entity.PUID, known []entity.PUID, err error) {
 	puids = make(map[int]entity.PUID, len(p.group))
 	var fresh []int

@@ -153,8 +153,8 @@ func (r *Resolver) wanted() bool {
 	return number > 0
 }
 
-// requests returns the cells whose redo sets other processes want processed, and the number of the last request; 0 if there
-// are none.
+// requests returns the cells whose redo sets other processes want processed, and the number of the last request; 0 if
+// there are none.
 func (r *Resolver) requests() (cells []cell.ID, number int64) {
 	if r.lease == nil {
 		return nil, 0
@@ -203,8 +203,8 @@ func (r *Resolver) tell(ctx context.Context, number int64) {
 	})
 }
 
-// slice is the number of redo entries processed at a time: large enough to share the cost of each write, small enough that
-// other processes do not wait long and little is repeated if the lease is lost.
+// slice is the number of redo entries processed at a time: large enough to share the cost of each write, small enough
+// that other processes do not wait long and little is repeated if the lease is lost.
 type slice struct {
 	size int
 	rate float64 // entries per second, the last time

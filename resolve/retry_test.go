@@ -42,8 +42,8 @@ func (c slowFailure) Read(ctx context.Context, fn func(storage.Tx) error) error 
 	return c.slow(c.faulty.Read(ctx, fn))
 }
 
-// A cell that is back is noticed within seconds, however long the attempts at it took: on a slow machine, or where connecting
-// times out, records would otherwise stay pending for many minutes.
+// A cell that is back is noticed within seconds, however long the attempts at it took: on a slow machine, or where
+// connecting times out, records would otherwise stay pending for many minutes.
 func TestP09_ASlowAttemptIsRepeatedSoon(t *testing.T) {
 	t.Parallel()
 	var down atomic.Bool

@@ -20,7 +20,8 @@ import (
 type Kind struct {
 	Matcher *match.Matcher
 	Policy  entity.Policy
-	// Hash identifies the schema, the term-frequency table and the version of the matcher. It is part of the stamp of every entity.
+	// Hash identifies the schema, the term-frequency table and the version of the matcher. It is part of the stamp of
+	// every entity.
 	Hash uint64
 }
 

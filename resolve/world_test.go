@@ -32,8 +32,8 @@ import (
 
 var matcher = match.New(match.Place(), match.DefaultTermFrequencies())
 
-// birth derives the id from the key, so that any order of arrival and any cells give the same ids: its position is that of
-// the key.
+// birth derives the id from the key, so that any order of arrival and any cells give the same ids: its position is that
+// of the key.
 func birth(ref entity.Ref, segment locality.Segment) (locality.ID, error) {
 	h := xxhash.Sum64String(ref.String())
 	var id locality.ID

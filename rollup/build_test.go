@@ -58,7 +58,8 @@ func (s *stage) put(city, tag string, places ...int64) {
 	s.Helper()
 	s.update(func(c *cell) error {
 		for _, place := range places {
-			c.put(rollup.Entities, place, &changelog.Image{Kind: "animal", Attributes: map[string][]string{"city": {city}, "tags": {tag}}})
+			c.put(rollup.Entities, place,
+				&changelog.Image{Kind: "animal", Attributes: map[string][]string{"city": {city}, "tags": {tag}}})
 		}
 		return nil
 	})
@@ -124,7 +125,8 @@ func (s *stage) equal(number int64) {
 	groups, _ := rollup.Merge(&g.Definition, []*rollup.Part{part}, 0)
 	got, want := shown(&g.Definition, groups), naive(&g.Definition, sorted(s.at.things[rollup.Entities]))
 	if !slices.Equal(got, want) {
-		s.Errorf("generation %d at %d of %d is\n%s\nwant\n%s", number, g.Watermark, s.at.bounds.Last, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		s.Errorf("generation %d at %d of %d is\n%s\nwant\n%s", number, g.Watermark, s.at.bounds.Last, strings.Join(got, "\n"),
+			strings.Join(want, "\n"))
 	}
 	if v, err := s.database().Verify(s.Context(), number, nil); err != nil || v.Differs != 0 {
 		s.Errorf("Verify = %+v, %v", v, err)

@@ -92,17 +92,25 @@ func TestFreeze(t *testing.T) {
 		want      bool
 		frozenFor int64
 	}{
-		"nothing is there":        {nil, false, 0},
-		"the next is being built": {[]rollup.Generation{generation(1, rollup.Following, rollup.Generation{}), generation(2, rollup.Building, rollup.Generation{Watermark: 9})}, false, 0},
-		"the next failed":         {[]rollup.Generation{generation(1, rollup.Following, rollup.Generation{}), generation(2, rollup.Failed, rollup.Generation{Watermark: 9})}, false, 0},
-		"the next is behind":      {[]rollup.Generation{generation(1, rollup.Following, rollup.Generation{Watermark: 9}), generation(2, rollup.Following, rollup.Generation{Watermark: 8})}, false, 0},
-		"both are there":          {[]rollup.Generation{generation(1, rollup.Following, rollup.Generation{Watermark: 9}), generation(2, rollup.Following, rollup.Generation{Watermark: 9})}, true, 2},
+		"nothing is there": {nil, false, 0},
+		"the next is being built": {[]rollup.Generation{generation(1, rollup.Following, rollup.Generation{}),
+			generation(2, rollup.Building, rollup.Generation{Watermark: 9})}, false, 0},
+		"the next failed": {[]rollup.Generation{generation(1, rollup.Following, rollup.Generation{}),
+			generation(2, rollup.Failed, rollup.Generation{Watermark: 9})}, false, 0},
+		"the next is behind": {[]rollup.Generation{generation(1, rollup.Following, rollup.Generation{Watermark: 9}),
+			generation(2, rollup.Following, rollup.Generation{Watermark: 8})}, false, 0},
+		"both are there": {[]rollup.Generation{generation(1, rollup.Following, rollup.Generation{Watermark: 9}),
+			generation(2, rollup.Following, rollup.Generation{Watermark: 9})}, true, 2},
 		"again":                   {[]rollup.Generation{generation(1, rollup.Following, rollup.Generation{Watermark: 9, FrozenFor: 2}), generation(2, rollup.Following, rollup.Generation{Watermark: 8})}, true, 2},
 		"the old one is not here": {[]rollup.Generation{generation(2, rollup.Following, rollup.Generation{})}, true, 0},
-		"the old one failed":      {[]rollup.Generation{generation(1, rollup.Failed, rollup.Generation{Watermark: 5}), generation(2, rollup.Following, rollup.Generation{Watermark: 9})}, true, 2},
-		"a damaged watermark":     {[]rollup.Generation{generation(1, rollup.Following, rollup.Generation{Watermark: 4105}), generation(2, rollup.Following, rollup.Generation{Watermark: 9})}, true, 2},
-		"and the next is behind":  {[]rollup.Generation{generation(1, rollup.Following, rollup.Generation{Watermark: 4105}), generation(2, rollup.Following, rollup.Generation{Watermark: 8})}, false, 0},
-		"it waits for another":    {[]rollup.Generation{generation(1, rollup.Following, rollup.Generation{FrozenFor: 3}), generation(2, rollup.Following, rollup.Generation{Watermark: 9})}, false, 3},
+		"the old one failed": {[]rollup.Generation{generation(1, rollup.Failed, rollup.Generation{Watermark: 5}),
+			generation(2, rollup.Following, rollup.Generation{Watermark: 9})}, true, 2},
+		"a damaged watermark": {[]rollup.Generation{generation(1, rollup.Following, rollup.Generation{Watermark: 4105}),
+			generation(2, rollup.Following, rollup.Generation{Watermark: 9})}, true, 2},
+		"and the next is behind": {[]rollup.Generation{generation(1, rollup.Following, rollup.Generation{Watermark: 4105}),
+			generation(2, rollup.Following, rollup.Generation{Watermark: 8})}, false, 0},
+		"it waits for another": {[]rollup.Generation{generation(1, rollup.Following, rollup.Generation{FrozenFor: 3}),
+			generation(2, rollup.Following, rollup.Generation{Watermark: 9})}, false, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -246,9 +246,11 @@ func (dl *delta) applyGroup(key string, changes group, stored []byte) ([]byte, e
 		dl.addSlot(at, change.slot)
 		switch {
 		case at[slotCount] < 0:
-			return nil, fmt.Errorf("rollup %s: group %q has %d things under %q: rebuild it", dl.Name, shown(key), at[slotCount], change.value)
+			return nil, fmt.Errorf("rollup %s: group %q has %d things under %q: rebuild it", dl.Name, shown(key), at[slotCount],
+				change.value)
 		case at[slotCount] == 0 && slices.ContainsFunc(at, func(n int64) bool { return n != 0 }):
-			return nil, fmt.Errorf("rollup %s: group %q has sums of nothing under %q: rebuild it", dl.Name, shown(key), change.value)
+			return nil, fmt.Errorf("rollup %s: group %q has sums of nothing under %q: rebuild it", dl.Name, shown(key),
+				change.value)
 		}
 	}
 	g = slices.DeleteFunc(g, func(s dimensioned) bool { return s.slot[slotCount] == 0 })

@@ -39,7 +39,8 @@ func TestRows_Golden(t *testing.T) {
 	d := parsed(t, `group: [tags, city], dimension: weight, measures: { m: { avg: weight, scale: 1 }, n: count, o: { max: weight, scale: 1 }, p: { distinct: tags }, s: { sum: weight, scale: 1 } }`)
 	dl := newDelta(d)
 	for _, im := range []*changelog.Image{
-		imageOf("ears", "Paris", "-1.5"), imageOf("ears", "Paris", "300"), imageOf("ears", "Paris", "300"), imageOf("ears", "Paris", "n/a"),
+		imageOf("ears", "Paris", "-1.5"), imageOf("ears", "Paris", "300"), imageOf("ears", "Paris", "300"),
+		imageOf("ears", "Paris", "n/a"),
 	} {
 		dl.add(im, 1)
 	}
@@ -74,9 +75,10 @@ func TestDelta_SaysWhatIsWrong(t *testing.T) {
 		times         int64
 		want          string
 	}{
-		"fewer than none":                {nil, []*changelog.Image{whole(1)}, -1, `group "ears" has -1 things`},
-		"a sum of nothing":               {[]*changelog.Image{whole(1)}, []*changelog.Image{whole(2)}, -1, "sums of nothing"},
-		"a value that is not there":      {[]*changelog.Image{whole(1), whole(3)}, []*changelog.Image{whole(2)}, -1, "is there -1 times"},
+		"fewer than none":  {nil, []*changelog.Image{whole(1)}, -1, `group "ears" has -1 things`},
+		"a sum of nothing": {[]*changelog.Image{whole(1)}, []*changelog.Image{whole(2)}, -1, "sums of nothing"},
+		"a value that is not there": {[]*changelog.Image{whole(1), whole(3)}, []*changelog.Image{whole(2)}, -1,
+			"is there -1 times"},
 		"too many values of a dimension": {nil, slots(), 1, "5 values of city, 4 are allowed"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -132,7 +134,8 @@ func TestDelta_OrderMakesNoDifference(t *testing.T) {
 		if rapid.IntRange(0, 4).Draw(t, "nothing") == 0 {
 			return nil
 		}
-		return imageOf(word("ears", "wings").Draw(t, "tag"), word("a", "b").Draw(t, "city"), word("1", "2", "x", fmt.Sprint(math.MaxInt64), fmt.Sprint(math.MinInt64)).Draw(t, "weight"))
+		return imageOf(word("ears", "wings").Draw(t, "tag"), word("a", "b").Draw(t, "city"),
+			word("1", "2", "x", fmt.Sprint(math.MaxInt64), fmt.Sprint(math.MinInt64)).Draw(t, "weight"))
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		var changes []changelog.Change

@@ -192,7 +192,8 @@ func TestDocuments_AProcessWithoutThem(t *testing.T) {
 	f = s.follower("b")
 	s.step(f)
 	p := s.step(f)
-	if !errors.Is(p.Apart, rollup.ErrNoDocuments) || !strings.Contains(p.Apart.Error(), "--mongodb") || len(p.Missing) != 1 || p.Missing[0].Generation != versions[0].Generation {
+	if !errors.Is(p.Apart, rollup.ErrNoDocuments) || !strings.Contains(p.Apart.Error(), "--mongodb") ||
+		len(p.Missing) != 1 || p.Missing[0].Generation != versions[0].Generation {
 		t.Errorf("a process without documents is to do %+v", p)
 	}
 	if err := f.Build(t.Context(), p.Missing[0], nil); err != nil {

@@ -55,7 +55,8 @@ func (f *Follower) carryAll(ctx context.Context, b *batch) {
 			case err == nil && !done:
 				continue
 			case err != nil:
-				b.apart = errors.Join(b.apart, fmt.Errorf("generation %d of rollup %s: %w", w.from.Number, w.from.Definition.Name, err))
+				b.apart = errors.Join(b.apart,
+					fmt.Errorf("generation %d of rollup %s: %w", w.from.Number, w.from.Definition.Name, err))
 				continue
 			}
 		}
@@ -91,7 +92,8 @@ func (f *Follower) failApart(ctx context.Context, b *batch) error {
 				return err
 			}
 			for _, g := range now {
-				if g.Number == w.from.Number && g.State == Following && g.Watermark == w.from.Watermark && g.FrozenFor == w.from.FrozenFor {
+				if g.Number == w.from.Number && g.State == Following && g.Watermark == w.from.Watermark &&
+					g.FrozenFor == w.from.FrozenFor {
 					g.State, g.FrozenAt, g.Reason = Failed, bounds.Last, fmt.Sprintf("after change %d: %v", g.Watermark, w.err)
 					return tx.PutGeneration(ctx, g)
 				}

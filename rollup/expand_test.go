@@ -16,14 +16,16 @@ import (
 func TestDefinition_Expand(t *testing.T) {
 	t.Parallel()
 	cat := &changelog.Image{Kind: "k", Sources: []string{"crm", "web"}, Attributes: map[string][]string{
-		"tags": {"mammal", "ears", "mammal"}, "colors": {"red", "white"}, "city": {"Paris"}, "weight": {"4.5", "heavy"}, "born": {"2024-02-29T10:00:00Z"}, "none": {},
+		"tags": {"mammal", "ears", "mammal"}, "colors": {"red", "white"}, "city": {"Paris"}, "weight": {"4.5", "heavy"},
+		"born": {"2024-02-29T10:00:00Z"}, "none": {},
 	}}
 	for name, c := range map[string]struct {
 		text string
 		want []string
 	}{
-		"a value twice counts once":        {`group: tags`, []string{"mammal at ", "ears at "}},
-		"all combinations":                 {`group: [tags, colors]`, []string{"mammal red at ", "ears red at ", "mammal white at ", "ears white at "}},
+		"a value twice counts once": {`group: tags`, []string{"mammal at ", "ears at "}},
+		"all combinations": {`group: [tags, colors]`,
+			[]string{"mammal red at ", "ears red at ", "mammal white at ", "ears white at "}},
 		"three attributes and a dimension": {`group: [city, colors, tags], dimension: born`, nil},
 		"no value for the group":           {`group: [tags, none]`, []string{}},
 		"no value for the dimension":       {`group: city, dimension: none`, []string{"Paris at "}},
@@ -35,18 +37,21 @@ func TestDefinition_Expand(t *testing.T) {
 		"one of several":                   {`group: city, where: { tags: [wings, ears] }`, []string{"Paris at "}},
 		"not a value":                      {`group: city, where: { tags: { not: wings } }`, []string{"Paris at "}},
 		"not, though there":                {`group: city, where: { tags: { not: [ears, wings] } }`, []string{}},
-		"exists":                           {`group: city, where: { tags: { exists: true }, none: { exists: false } }`, []string{"Paris at "}},
-		"does not exist":                   {`group: city, where: { none: { exists: true } }`, []string{}},
-		"not exists":                       {`group: city, where: { none: { not: { exists: true } } }`, []string{"Paris at "}},
-		"in a range":                       {`group: city, where: { weight: { min: 4.50, max: 5 } }`, []string{"Paris at "}},
-		"below a range":                    {`group: city, where: { weight: { min: 4.51 } }`, []string{}},
-		"above a range":                    {`group: city, where: { weight: { max: -7 } }`, []string{}},
-		"not in a range":                   {`group: city, where: { weight: { not: { min: 5 } } }`, []string{"Paris at "}},
-		"a day":                            {`group: city, where: { born: { min: 2024-02-29, max: 2024-02-29 } }`, []string{"Paris at "}},
-		"a later day":                      {`group: city, where: { born: { min: 2024-03-01 } }`, []string{}},
-		"a number is no date":              {`group: city, where: { weight: { min: 2000-01-01 } }`, []string{}},
-		"a date is no number":              {`group: city, where: { born: { min: 0 } }`, []string{}},
-		"all conditions hold":              {`group: city, where: { tags: ears, city: Rome }`, []string{}},
+		"exists": {`group: city, where: { tags: { exists: true }, none: { exists: false } }`,
+			[]string{"Paris at "}},
+		"does not exist": {`group: city, where: { none: { exists: true } }`, []string{}},
+		"not exists": {`group: city, where: { none: { not: { exists: true } } }`,
+			[]string{"Paris at "}},
+		"in a range":     {`group: city, where: { weight: { min: 4.50, max: 5 } }`, []string{"Paris at "}},
+		"below a range":  {`group: city, where: { weight: { min: 4.51 } }`, []string{}},
+		"above a range":  {`group: city, where: { weight: { max: -7 } }`, []string{}},
+		"not in a range": {`group: city, where: { weight: { not: { min: 5 } } }`, []string{"Paris at "}},
+		"a day": {`group: city, where: { born: { min: 2024-02-29, max: 2024-02-29 } }`,
+			[]string{"Paris at "}},
+		"a later day":         {`group: city, where: { born: { min: 2024-03-01 } }`, []string{}},
+		"a number is no date": {`group: city, where: { weight: { min: 2000-01-01 } }`, []string{}},
+		"a date is no number": {`group: city, where: { born: { min: 0 } }`, []string{}},
+		"all conditions hold": {`group: city, where: { tags: ears, city: Rome }`, []string{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -73,7 +78,8 @@ func TestDefinition_Expand(t *testing.T) {
 func TestDefinition_ExpandLongValues(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("é", 400)
-	values := []string{long, long + "a", long + "b", "a\x00b", "a b", "a\x00c", strings.Repeat("x", 200), strings.Repeat("x", 201)}
+	values := []string{long, long + "a", long + "b", "a\x00b", "a b", "a\x00c", strings.Repeat("x", 200),
+		strings.Repeat("x", 201)}
 	d := definitions(`{ rollup: a, kind: k, group: v }`)[0]
 	seen := map[string]bool{}
 	d.Expand(&changelog.Image{Kind: "k", Attributes: map[string][]string{"v": values}}, func(group []string, _ string) {

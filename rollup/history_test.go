@@ -24,10 +24,13 @@ func drawImage(t *rapid.T) *changelog.Image {
 		return rapid.SliceOfN(rapid.SampledFrom(from), 0, most).Draw(t, name)
 	}
 	return &changelog.Image{
-		Kind: rapid.SampledFrom([]string{"animal", "animal", "k"}).Draw(t, "kind"), Sources: values("sources", 1, "crm", "web"), Outcome: rapid.SampledFrom([]string{"", changelog.OutcomeMatched}).Draw(t, "outcome"),
+		Kind:    rapid.SampledFrom([]string{"animal", "animal", "k"}).Draw(t, "kind"),
+		Sources: values("sources", 1, "crm", "web"),
+		Outcome: rapid.SampledFrom([]string{"", changelog.OutcomeMatched}).Draw(t, "outcome"),
 		Attributes: map[string][]string{
 			"tags": values("tags", 4, "mammal", "ears", "wings"), "colors": values("colors", 3, "red", "white"),
-			"city": values("city", 1, "a", "b", "2026-11-20"), "weight": values("weight", 3, "1", "2.5", "-3", "0.25", "1.00", "heavy"),
+			"city":   values("city", 1, "a", "b", "2026-11-20"),
+			"weight": values("weight", 3, "1", "2.5", "-3", "0.25", "1.00", "heavy"),
 		},
 	}
 }

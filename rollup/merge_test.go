@@ -182,7 +182,8 @@ func TestP04_SumsBeyond64Bits(t *testing.T) {
 		for cells := range len(c.weights) {
 			things := make([][]changelog.Image, cells+1)
 			for i, w := range c.weights {
-				things[i%len(things)] = append(things[i%len(things)], changelog.Image{Kind: "k", Attributes: map[string][]string{"g": {"g"}, "w": {w}}})
+				things[i%len(things)] = append(things[i%len(things)],
+					changelog.Image{Kind: "k", Attributes: map[string][]string{"g": {"g"}, "w": {w}}})
 			}
 			var parts []*rollup.Part
 			for _, of := range things {

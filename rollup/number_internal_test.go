@@ -141,7 +141,8 @@ func TestOrdered_BytesAreOrderedAsNumbers(t *testing.T) {
 
 func TestInt128_EqualsBig(t *testing.T) {
 	t.Parallel()
-	numbers := rapid.OneOf(rapid.Int64(), rapid.Int64Range(-3, 3), rapid.SampledFrom([]int64{math.MinInt64, math.MinInt64 + 1, math.MaxInt64, math.MaxInt64 - 1}))
+	numbers := rapid.OneOf(rapid.Int64(), rapid.Int64Range(-3, 3),
+		rapid.SampledFrom([]int64{math.MinInt64, math.MinInt64 + 1, math.MaxInt64, math.MaxInt64 - 1}))
 	rapid.Check(t, func(t *rapid.T) {
 		var got Int128
 		want := new(big.Int)

@@ -78,14 +78,22 @@ func TestParse(t *testing.T) {
 func TestParse_YAMLAndJSON(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string][2]string{
-		"words":       {"rollup: a\nkind: k\ngroup: g\n", `{"rollup":"a","kind":"k","group":["g"],"measures":{"count":"count"},"over":"entities"}`},
-		"numbers":     {"rollup: a\nkind: k\ngroup: g\nwhere: {n: 7, m: {min: 1}}\n", `{"rollup":"a","kind":"k","group":"g","where":{"m":{"min":1},"n":["7"]}}`},
-		"truth":       {"rollup: a\nkind: k\ngroup: g\nwhere: {n: true}\n", `{"rollup":"a","kind":"k","group":"g","where":{"n":true}}`},
-		"surrogates":  {"rollup: a\nkind: k\ngroup: g\nwhere: {n: \"🐈\"}\n", `{"rollup":"a","kind":"k","group":"g","where":{"n":"\ud83d\uDC08"}}`},
-		"no pair":     {"rollup: a\nkind: k\ngroup: g\nwhere: {n: '\\ud83d\\udc08'}\n", `{"rollup":"a","kind":"k","group":"g","where":{"n":"\\ud83d\\udc08"}}`},
-		"line breaks": {"rollup: a\nkind: k\ngroup: g\nwhere: {n: \"a\\N\\L\\x7fb\"}\n", "{\"rollup\":\"a\",\"kind\":\"k\",\"group\":\"g\",\"where\":{\"n\":\"a\u0085\u2028\x7fb\"}}"},
-		"slashes":     {"rollup: a\nkind: k\ngroup: g\nwhere: {n: a/b<c}\n", "{\"rollup\":\"a\",\"kind\":\"k\",\n\t\"group\":\"g\",\"where\":{\"n\":\"a\\/b\\u003cc\"}}"},
-		"nothing":     {"rollup: a\nkind: k\ngroup: g\nwhere: {n: ''}\n", `{"rollup":"a","kind":"k","group":"g","where":{"n":[""]}}`},
+		"words": {"rollup: a\nkind: k\ngroup: g\n",
+			`{"rollup":"a","kind":"k","group":["g"],"measures":{"count":"count"},"over":"entities"}`},
+		"numbers": {"rollup: a\nkind: k\ngroup: g\nwhere: {n: 7, m: {min: 1}}\n",
+			`{"rollup":"a","kind":"k","group":"g","where":{"m":{"min":1},"n":["7"]}}`},
+		"truth": {"rollup: a\nkind: k\ngroup: g\nwhere: {n: true}\n",
+			`{"rollup":"a","kind":"k","group":"g","where":{"n":true}}`},
+		"surrogates": {"rollup: a\nkind: k\ngroup: g\nwhere: {n: \"🐈\"}\n",
+			`{"rollup":"a","kind":"k","group":"g","where":{"n":"\ud83d\uDC08"}}`},
+		"no pair": {"rollup: a\nkind: k\ngroup: g\nwhere: {n: '\\ud83d\\udc08'}\n",
+			`{"rollup":"a","kind":"k","group":"g","where":{"n":"\\ud83d\\udc08"}}`},
+		"line breaks": {"rollup: a\nkind: k\ngroup: g\nwhere: {n: \"a\\N\\L\\x7fb\"}\n",
+			"{\"rollup\":\"a\",\"kind\":\"k\",\"group\":\"g\",\"where\":{\"n\":\"a\u0085\u2028\x7fb\"}}"},
+		"slashes": {"rollup: a\nkind: k\ngroup: g\nwhere: {n: a/b<c}\n",
+			"{\"rollup\":\"a\",\"kind\":\"k\",\n\t\"group\":\"g\",\"where\":{\"n\":\"a\\/b\\u003cc\"}}"},
+		"nothing": {"rollup: a\nkind: k\ngroup: g\nwhere: {n: ''}\n",
+			`{"rollup":"a","kind":"k","group":"g","where":{"n":[""]}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -108,27 +116,41 @@ func TestParse_SaysAllThatIsWrong(t *testing.T) {
 		text string
 		want []string
 	}{
-		"nothing":              {"", []string{`rollup: the text is empty: it begins with "rollup: " and a name`}},
-		"only a comment":       {"# a\n", []string{`rollup: the text is empty: it begins with "rollup: " and a name`}},
-		"no YAML":              {"rollup: a\nkind: [", []string{"line 2, rollup: did not find expected node content"}},
-		"too long":             {strings.Repeat("#", 70000), []string{"rollup: the text has 70000 bytes, 65536 are allowed"}},
-		"two documents":        {head + "---\n" + head, []string{"rollup: the text has a second document: define one rollup at a time"}},
-		"a broken second one":  {head + "---\n[", []string{"rollup: the text has a second document: define one rollup at a time"}},
-		"a list":               {"[a]", []string{`line 1, rollup: want fields with values such as "rollup: name", not a list`}},
-		"an unknown field":     {head + "mode: sync\n", []string{"line 4, mode: no such word: there are rollup, kind, over, where, group, dimension, measures and store"}},
-		"a field twice":        {head + "kind: b\n", []string{"line 4, kind: is given twice, first in line 2: remove one of the two"}},
-		"a merge key":          {head + "<<: {}\n", []string{"line 4, rollup: want the name of a field, not a value"}},
-		"an alias":             {"rollup: &a b\nkind: *a\ngroup: g\n", []string{"line 2, kind: want one value, not an alias"}},
-		"nothing for a value":  {"rollup: a\nkind:\ngroup: g\n", []string{"line 2, kind: want one value, not nothing"}},
-		"a condition of none":  {head + "where: { a: }\n", []string{"line 4, where.a: want one value, not nothing"}},
-		"an empty list":        {head + "where: { a: [] }\n", []string{"line 4, where.a: want a value, a list of them, or min, max, exists, not"}},
-		"an unknown word":      {head + "where:\n  a: { like: b }\n", []string{"line 5, where.a.like: no such word: there are min, max, exists and not"}},
-		"exists beside others": {head + "where: { a: { exists: true, min: 1 } }\n", []string{"line 4, where.a: not and exists cannot be combined; give other attributes fields of their own"}},
-		"exists maybe":         {head + "where: { a: { exists: maybe } }\n", []string{`line 4, where.a.exists: want true or false, not "maybe"`}},
-		"not not":              {head + "where: { a: { not: { not: b } } }\n", []string{"line 4, where.a.not: not takes one condition, and cannot be nested"}},
-		"a scale of words":     {head + "measures: { m: { sum: a, scale: two } }\n", []string{`line 4, measures.m.scale: want a whole number, not "two"`}},
-		"two functions":        {head + "measures: { m: { sum: a, avg: b } }\n", []string{"line 4, measures.m.avg: a measure has one function; this one has sum"}},
-		"count of something":   {head + "measures: { m: { count: a } }\n", []string{"line 4, measures.m.count: no such word: there are sum, avg, min, max, top, distinct, scale and k"}},
+		"nothing":        {"", []string{`rollup: the text is empty: it begins with "rollup: " and a name`}},
+		"only a comment": {"# a\n", []string{`rollup: the text is empty: it begins with "rollup: " and a name`}},
+		"no YAML":        {"rollup: a\nkind: [", []string{"line 2, rollup: did not find expected node content"}},
+		"too long":       {strings.Repeat("#", 70000), []string{"rollup: the text has 70000 bytes, 65536 are allowed"}},
+		"two documents": {head + "---\n" + head,
+			[]string{"rollup: the text has a second document: define one rollup at a time"}},
+		"a broken second one": {head + "---\n[",
+			[]string{"rollup: the text has a second document: define one rollup at a time"}},
+		"a list": {"[a]",
+			[]string{`line 1, rollup: want fields with values such as "rollup: name", not a list`}},
+		"an unknown field": {head + "mode: sync\n",
+			[]string{"line 4, mode: no such word: there are rollup, kind, over, where, group, dimension, measures and store"}},
+		"a field twice": {head + "kind: b\n",
+			[]string{"line 4, kind: is given twice, first in line 2: remove one of the two"}},
+		"a merge key": {head + "<<: {}\n", []string{"line 4, rollup: want the name of a field, not a value"}},
+		"an alias": {"rollup: &a b\nkind: *a\ngroup: g\n",
+			[]string{"line 2, kind: want one value, not an alias"}},
+		"nothing for a value": {"rollup: a\nkind:\ngroup: g\n", []string{"line 2, kind: want one value, not nothing"}},
+		"a condition of none": {head + "where: { a: }\n", []string{"line 4, where.a: want one value, not nothing"}},
+		"an empty list": {head + "where: { a: [] }\n",
+			[]string{"line 4, where.a: want a value, a list of them, or min, max, exists, not"}},
+		"an unknown word": {head + "where:\n  a: { like: b }\n",
+			[]string{"line 5, where.a.like: no such word: there are min, max, exists and not"}},
+		"exists beside others": {head + "where: { a: { exists: true, min: 1 } }\n",
+			[]string{"line 4, where.a: not and exists cannot be combined; give other attributes fields of their own"}},
+		"exists maybe": {head + "where: { a: { exists: maybe } }\n",
+			[]string{`line 4, where.a.exists: want true or false, not "maybe"`}},
+		"not not": {head + "where: { a: { not: { not: b } } }\n",
+			[]string{"line 4, where.a.not: not takes one condition, and cannot be nested"}},
+		"a scale of words": {head + "measures: { m: { sum: a, scale: two } }\n",
+			[]string{`line 4, measures.m.scale: want a whole number, not "two"`}},
+		"two functions": {head + "measures: { m: { sum: a, avg: b } }\n",
+			[]string{"line 4, measures.m.avg: a measure has one function; this one has sum"}},
+		"count of something": {head + "measures: { m: { count: a } }\n",
+			[]string{"line 4, measures.m.count: no such word: there are sum, avg, min, max, top, distinct, scale and k"}},
 		"everything at once": {
 			"rollup: A\ngroup: [a, a, b, c]\ndimension: a\nwhere:\n  a.b: x\n  n: { min: one }\n  o: { min: 1, max: 2026-11-20 }\n  p: {}\n" +
 				"measures:\n  M: count\n  s: { sum: a, scale: 10 }\n  t: { top: a }\n  u: { sum: a, k: 2 }\n  v: total\n  d: { distinct: a, scale: 1 }\n",
@@ -150,11 +172,14 @@ func TestParse_SaysAllThatIsWrong(t *testing.T) {
 				"line 15, measures.d.scale: want 0 to 9 digits after the point, of numbers only; sums of floats would depend on their order",
 			},
 		},
-		"over":    {head + "over: all\n", []string{"line 4, over: want entities or records"}},
-		"outcome": {"rollup: a\nkind: k\ngroup: outcome\n", []string{"line 3, group: only records have an outcome; say over: records"}},
-		"sources": {head + "dimension: source\n", []string{"line 4, dimension: attribute source has many values; a dimension divides a group, so it has one"}},
+		"over": {head + "over: all\n", []string{"line 4, over: want entities or records"}},
+		"outcome": {"rollup: a\nkind: k\ngroup: outcome\n",
+			[]string{"line 3, group: only records have an outcome; say over: records"}},
+		"sources": {head + "dimension: source\n",
+			[]string{"line 4, dimension: attribute source has many values; a dimension divides a group, so it has one"}},
 		"too long as JSON": {
-			head + "where: { a: [" + many(200, strings.Repeat("<", 100)) + "] }\n", []string{"rollup: as JSON the definition has 1"},
+			head + "where: { a: [" + many(200, strings.Repeat("<", 100)) + "] }\n",
+			[]string{"rollup: as JSON the definition has 1"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -201,8 +226,10 @@ func TestDefinition_Check(t *testing.T) {
 	}
 	d = rollup.Definition{
 		Name: "a", Kind: "plant", Group: []string{"city", "color"}, Dimension: "tags",
-		Where:    []rollup.Condition{{Attribute: "city", Values: []string{"\xff"}}, {Attribute: "city", Exists: true, Absent: true}},
-		Measures: []rollup.Measure{{Name: "a", Func: rollup.Count, Attribute: "city"}, {Name: "a", Func: rollup.Sum, Attribute: "size"}},
+		Where: []rollup.Condition{{Attribute: "city", Values: []string{"\xff"}},
+			{Attribute: "city", Exists: true, Absent: true}},
+		Measures: []rollup.Measure{{Name: "a", Func: rollup.Count, Attribute: "city"},
+			{Name: "a", Func: rollup.Sum, Attribute: "size"}},
 	}
 	_, err = d.Check(kind)
 	invalid, ok := errors.AsType[*rollup.InvalidError](err)
@@ -235,7 +262,8 @@ func drawDefinition(t *rapid.T, attributes []string, values *rapid.Generator[str
 	list := func(name string, least, most int) []string {
 		return rapid.SliceOfNDistinct(attribute, least, most, rapid.ID[string]).Draw(t, name)
 	}
-	d := rollup.Definition{Name: "drawn", Kind: rapid.SampledFrom([]string{"animal", "k"}).Draw(t, "kind"), Over: rollup.Entities}
+	d := rollup.Definition{Name: "drawn", Kind: rapid.SampledFrom([]string{"animal", "k"}).Draw(t, "kind"),
+		Over: rollup.Entities}
 	if rapid.Bool().Draw(t, "records") {
 		d.Over = rollup.Records
 	}

@@ -162,7 +162,8 @@ func (w *simWorld) answered(d *rollup.Definition, q rollup.Query, part *rollup.P
 	got, want := shown(d, groups), naive(d, w.things(d.Over, part.Standing.Watermark))
 	whole := q.Keys == nil && q.After == nil && !more
 	if strange := slices.ContainsFunc(got, func(line string) bool { return !slices.Contains(want, line) }); strange || whole && len(got) != len(want) {
-		w.fail("generation %d was read at %d as\n%s\nwant\n%s", q.Generation, part.Standing.Watermark, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		w.fail("generation %d was read at %d as\n%s\nwant\n%s", q.Generation, part.Standing.Watermark,
+			strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 

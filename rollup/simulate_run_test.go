@@ -84,7 +84,8 @@ func simulate(seed uint64, restless, apart bool, counts *simCounts) error {
 	w := &simWorld{
 		apart: apart, documents: shelf{},
 		rng: rand.New(rand.NewPCG(seed, 0)), at: newCell(), history: map[rollup.Over][]simMoment{},
-		ends: map[changelog.Seq]bool{0: true}, served: map[string]changelog.Seq{}, servers: map[int64]bool{}, counts: counts, faults: true,
+		ends: map[changelog.Seq]bool{0: true}, served: map[string]changelog.Seq{}, servers: map[int64]bool{}, counts: counts,
+		faults: true,
 	}
 	pick := func(from ...int) int { return from[w.rng.IntN(len(from))] }
 	w.poison = w.rng.IntN(6) == 0
@@ -106,7 +107,8 @@ func (w *simWorld) run() {
 		processes = append(processes, w.process(fmt.Sprint(i)))
 	}
 	others := []*simTask{
-		w.task("writer", w.write), w.task("writer", w.write), w.task("owner", w.own), w.task("reader", w.read), w.task("reader", w.read),
+		w.task("writer", w.write), w.task("writer", w.write), w.task("owner", w.own), w.task("reader", w.read),
+		w.task("reader", w.read),
 	}
 	for names := len(processes); w.now < simSteps && w.wrong == nil; w.now++ {
 		for _, p := range processes {

@@ -260,7 +260,8 @@ func (w *simWorld) serve() {
 		}
 		w.served[name], w.servers[now.Number] = at, true
 		for _, g := range w.at.generations {
-			if g.Definition.Name == name && w.servers[g.Number] && g.Number != now.Number && g.State != rollup.Dropping && w.place(g) > at {
+			if g.Definition.Name == name && w.servers[g.Number] && g.Number != now.Number && g.State != rollup.Dropping &&
+				w.place(g) > at {
 				w.fail("generation %d serves at %d, and generation %d, which did, is at %d", now.Number, at, g.Number, w.place(g))
 			}
 		}
@@ -295,7 +296,8 @@ func (w *simWorld) check(g rollup.Generation) {
 	groups, more := rollup.Merge(&g.Definition, []*rollup.Part{part}, 0)
 	got, want := shown(&g.Definition, groups), naive(&g.Definition, w.things(g.Definition.Over, at))
 	if more || !slices.Equal(got, want) {
-		w.fail("generation %d at %d, read at %d, is\n%s\nwant\n%s", g.Number, g.Watermark, at, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		w.fail("generation %d at %d, read at %d, is\n%s\nwant\n%s", g.Number, g.Watermark, at, strings.Join(got, "\n"),
+			strings.Join(want, "\n"))
 	}
 	if n := groupsOf(&g.Definition, naive(&g.Definition, w.things(g.Definition.Over, g.Watermark))); int(g.Groups) != n {
 		w.fail("generation %d counts %d groups, there are %d", g.Number, g.Groups, n)

@@ -165,5 +165,6 @@ var (
 	// ErrLimit means that a rollup has too many groups, or a group too many dimension values.
 	ErrLimit = problem.Class(problem.ErrConflict, "rollup: limit exceeded")
 	// ErrNoDocuments means that the groups are in documents to which this process has no access.
-	ErrNoDocuments = problem.Class(problem.ErrUnavailable, "rollup: the groups are in a MongoDB database that this process has not opened")
+	ErrNoDocuments = problem.Class(problem.ErrUnavailable,
+		"rollup: the groups are in a MongoDB database that this process has not opened")
 )

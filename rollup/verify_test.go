@@ -101,7 +101,8 @@ func TestExplain(t *testing.T) {
 		}
 		got = append(page, got...)
 	}
-	want := []effect{{1, nil, []string{"a"}}, {2, nil, []string{"a"}}, {3, []string{"a"}, []string{"b"}}, {5, []string{"b"}, nil}}
+	want := []effect{{1, nil, []string{"a"}}, {2, nil, []string{"a"}}, {3, []string{"a"}, []string{"b"}},
+		{5, []string{"b"}, nil}}
 	if diff := cmp.Diff(want, got); diff != "" || before != 0 || looks != 2 {
 		t.Errorf("back to %d in %d looks, -want +got:\n%s", before, looks, diff)
 	}
@@ -149,7 +150,8 @@ func TestP04_VerifyWithoutTheLogSaysWhy(t *testing.T) {
 	}
 	for i := range int64(rollup.Slots + 1) {
 		s.update(func(c *cell) error {
-			c.put(rollup.Entities, i, &changelog.Image{Kind: "animal", Attributes: map[string][]string{"tags": {"ears"}, "at": {fmt.Sprint(i)}}})
+			c.put(rollup.Entities, i, &changelog.Image{Kind: "animal",
+				Attributes: map[string][]string{"tags": {"ears"}, "at": {fmt.Sprint(i)}}})
 			return nil
 		})
 	}

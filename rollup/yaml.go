@@ -8,10 +8,12 @@ import (
 	"regexp"
 )
 
-// plain is a text that YAML reads as itself without quotes, whatever its version: "no" and "null" are in the reserved words.
+// plain is a text that YAML reads as itself without quotes, whatever its version: "no" and "null" are in the reserved
+// words.
 var (
 	plain    = regexp.MustCompile(`^[a-z][a-z0-9_-]*$`)
-	reserved = map[string]bool{"y": true, "yes": true, "n": true, "no": true, "on": true, "off": true, "true": true, "false": true, "null": true}
+	reserved = map[string]bool{"y": true, "yes": true, "n": true, "no": true, "on": true, "off": true, "true": true,
+		"false": true, "null": true}
 )
 
 // YAML returns a file that Parse reads as this definition: a line for each field, condition and measure.

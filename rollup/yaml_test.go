@@ -45,9 +45,11 @@ measures:
 // TestDefinition_YAMLIsReadAgain writes conditions whose values look like other things in YAML.
 func TestDefinition_YAMLIsReadAgain(t *testing.T) {
 	t.Parallel()
-	odd := []string{"no", "null", "1", "1e3", "0x10", "", " ", "a: b", "a #b", "- x", "'", `"`, "{", "é", "\u2028", "line\nbreak", "~", "2026-11-20", "y", "true", "café-1"}
+	odd := []string{"no", "null", "1", "1e3", "0x10", "", " ", "a: b", "a #b", "- x", "'", `"`, "{", "é", "\u2028",
+		"line\nbreak", "~", "2026-11-20", "y", "true", "café-1"}
 	rapid.Check(t, func(t *rapid.T) {
-		d := rollup.Definition{Name: "some", Kind: rapid.SampledFrom([]string{"place", "no", "y"}).Draw(t, "kind"), Group: []string{"category"}, Dimension: "city"}
+		d := rollup.Definition{Name: "some", Kind: rapid.SampledFrom([]string{"place", "no", "y"}).Draw(t, "kind"),
+			Group: []string{"category"}, Dimension: "city"}
 		for _, name := range []string{"no", "status", "on"} {
 			if values := rapid.SliceOfN(rapid.SampledFrom(odd), 0, 3).Draw(t, name); len(values) > 0 {
 				d.Where = append(d.Where, rollup.Condition{Attribute: name, Values: values, Not: rapid.Bool().Draw(t, "not")})

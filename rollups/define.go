@@ -47,7 +47,8 @@ func (h *Handle) Check(d rollup.Definition) (rollup.Definition, error) {
 	}
 	if d.Store == rollup.InMongoDB && h.engine.Documents == nil {
 		return d, &rollup.InvalidError{Definition: "rollup", Problems: []rollup.Problem{
-			problem.New("/store", "invalid", "this installation has no MongoDB: start Locus with --mongodb, or leave store: mongodb out"),
+			problem.New("/store", "invalid",
+				"this installation has no MongoDB: start Locus with --mongodb, or leave store: mongodb out"),
 		}}
 	}
 	return d, nil

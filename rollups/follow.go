@@ -147,7 +147,8 @@ func (f *following) cutOver(ctx context.Context) (waiting bool) {
 		}
 		done, err := f.cutOverOne(ctx, r)
 		if err != nil && ctx.Err() == nil && !errors.Is(err, cell.ErrUnavailable) {
-			f.engine.Logger.Warn("rollup cut-over failed, retrying", "rollup", r.Name, "generation", r.Next.Generation, "err", err)
+			f.engine.Logger.Warn("rollup cut-over failed, retrying", "rollup", r.Name, "generation", r.Next.Generation,
+				"err", err)
 		}
 		served = served || done
 		waiting = waiting || !done

@@ -132,13 +132,15 @@ func (r *reading) read(ctx context.Context, serving *rollup.Version) (a *Answer,
 	q := rollup.Query{Generation: serving.Generation, After: r.q.After, Limit: r.limit}
 	switch {
 	case r.q.Group != nil && len(r.q.Group) != len(d.Group), r.q.After != nil && len(r.q.After) != len(d.Group):
-		return nil, false, problem.Invalid("/group", "invalid", "rollup %s groups by %v: want %d values", d.Name, d.Group, len(d.Group))
+		return nil, false, problem.Invalid("/group", "invalid", "rollup %s groups by %v: want %d values", d.Name, d.Group,
+			len(d.Group))
 	case r.q.Group != nil:
 		q.Keys, q.After = [][]string{r.q.Group}, nil
 	case r.q.Top > 0:
 		m, known := d.Measure(r.q.By)
 		if !known || m.Func != rollup.Count && m.Func != rollup.Sum && m.Func != rollup.Avg {
-			return nil, false, problem.Invalid("/by", "invalid", "rollup %s has no count, sum or avg %.64q to order by", d.Name, r.q.By)
+			return nil, false, problem.Invalid("/by", "invalid", "rollup %s has no count, sum or avg %.64q to order by",
+				d.Name, r.q.By)
 		}
 		q.After, q.Limit, q.Plain = nil, 0, true
 	}
@@ -147,7 +149,8 @@ func (r *reading) read(ctx context.Context, serving *rollup.Version) (a *Answer,
 		return nil, false, err
 	}
 	a = &Answer{
-		Name: d.Name, Definition: *d, Generation: serving.Generation, State: Following, Watermark: changelog.Watermark{}, Missing: missing,
+		Name: d.Name, Definition: *d, Generation: serving.Generation, State: Following, Watermark: changelog.Watermark{},
+		Missing: missing,
 	}
 	if len(missing) > 0 {
 		a.State = Partial

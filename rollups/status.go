@@ -55,7 +55,8 @@ func (h *Handle) statusOf(ctx context.Context, r rollup.Rollup) *Status {
 		st.Building = r.Next.Generation
 	}
 	st.Definition = shown.Definition
-	_ = h.engine.Whole(ctx, func(ids []cell.ID) error { // without the newest map it is the state of the cells that are known
+	// without the newest map it is the state of the cells that are known
+	_ = h.engine.Whole(ctx, func(ids []cell.ID) error {
 		st.Cells = make([]Cell, len(ids))
 		engine.Parallel(len(ids), func(i int) { st.Cells[i] = h.cell(ctx, ids[i], shown.Generation) })
 		return nil
@@ -125,8 +126,8 @@ func (h *Handle) cell(ctx context.Context, id cell.ID, generation int64) Cell {
 	return c
 }
 
-// Definitions returns the definitions of a rollup: of the serving generation, and of one that is being built. The error is
-// rollup.ErrNotFound if the rollup does not exist.
+// Definitions returns the definitions of a rollup: of the serving generation, and of one that is being built. The error
+// is rollup.ErrNotFound if the rollup does not exist.
 func (h *Handle) Definitions(ctx context.Context, name string) (list []rollup.Definition, err error) {
 	catalog, err := h.current(ctx)
 	if err != nil {

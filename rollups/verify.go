@@ -76,7 +76,8 @@ func (h *Handle) verifyCell(ctx context.Context, id cell.ID, generation int64, n
 		return nil, err
 	}
 	if v.Differs > 0 {
-		h.engine.Logger.Error("rollup differs from its recomputation", "cell", id, "generation", generation, "rows", v.Differs)
+		h.engine.Logger.Error("rollup differs from its recomputation", "cell", id, "generation", generation,
+			"rows", v.Differs)
 		return v, nil
 	}
 	if !note {
@@ -108,7 +109,8 @@ func (h *Handle) Explain(ctx context.Context, name string, group []string, limit
 	}
 	d := &version.Definition
 	if len(group) != len(d.Group) {
-		return nil, problem.Invalid("/group", "invalid", "rollup %s groups by %v: want %d values", name, d.Group, len(d.Group))
+		return nil, problem.Invalid("/group", "invalid", "rollup %s groups by %v: want %d values", name, d.Group,
+			len(d.Group))
 	}
 	ids := h.engine.Map().Cells()
 	effects, errs := make([][]rollup.Effect, len(ids)), make([]error, len(ids))

@@ -201,9 +201,11 @@ func (w *worker) chore(ctx context.Context, p rollup.Progress) {
 func (w *worker) noteChore(ctx context.Context, generation int64, done string, begun time.Time, err error) {
 	switch {
 	case err == nil:
-		w.engine.Logger.Debug("rollup generation", "what", done, "cell", w.id, "generation", generation, "ms", w.engine.Now().Sub(begun).Milliseconds())
+		w.engine.Logger.Debug("rollup generation", "what", done, "cell", w.id, "generation", generation, "ms",
+			w.engine.Now().Sub(begun).Milliseconds())
 	case ctx.Err() == nil && !errors.Is(err, lease.ErrLost):
-		w.engine.Logger.Warn("rollup generation failed, retrying", "what", done, "cell", w.id, "generation", generation, "err", err)
+		w.engine.Logger.Warn("rollup generation failed, retrying", "what", done, "cell", w.id, "generation",
+			generation, "err", err)
 		engine.Sleep(ctx, followElse, nil)
 	}
 }

@@ -11,7 +11,8 @@ import (
 
 // Text is a secret. The zero value is the empty one. Texts cannot be compared with ==.
 type Text struct {
-	// held is a pointer because package fmt prints unexported fields without their methods, and pointers in them as addresses.
+	// held is a pointer because package fmt prints unexported fields without their methods, and pointers in them as
+	// addresses.
 	held *string
 	_    [0]func() // not comparable: == would compare addresses
 }

@@ -33,7 +33,8 @@ type holder struct {
 func TestText_IsNotShown(t *testing.T) {
 	t.Parallel()
 	one := secret.New(canary)
-	values := []any{one, &one, []secret.Text{one}, map[string]secret.Text{"a": one}, holder{one, one, []secret.Text{one}, &one, one}, &holder{hidden: one, Any: &one}}
+	values := []any{one, &one, []secret.Text{one}, map[string]secret.Text{"a": one},
+		holder{one, one, []secret.Text{one}, &one, one}, &holder{hidden: one, Any: &one}}
 	var out bytes.Buffer
 	for _, v := range values {
 		for _, verb := range "vsqdxXTtpbcoUeg" {

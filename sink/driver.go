@@ -75,7 +75,8 @@ func ParseURL(text string) (u *url.URL, d Driver, err error) {
 	defer driversMu.Unlock()
 	d, found := drivers[u.Scheme]
 	if !found {
-		return nil, d, fmt.Errorf("no target has the scheme %.20q: want %s", u.Scheme, strings.Join(slices.Sorted(maps.Keys(drivers)), ":, ")+":")
+		return nil, d, fmt.Errorf("no target has the scheme %.20q: want %s", u.Scheme,
+			strings.Join(slices.Sorted(maps.Keys(drivers)), ":, ")+":")
 	}
 	return u, d, d.Check(u)
 }

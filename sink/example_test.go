@@ -40,7 +40,8 @@ func Example() {
 		Name: "crm", Source: bakery{newLocked(0)}, Store: &sinktest.Store{},
 		Open: func(context.Context) (sink.Sink, error) { return target, nil },
 		Lease: lease.NewHolder(lease.Options{
-			Name: sink.LeaseName("crm"), Owner: "host/1", TTL: 5 * time.Second, Now: time.Now, Update: transaction, View: transaction,
+			Name: sink.LeaseName("crm"), Owner: "host/1", TTL: 5 * time.Second, Now: time.Now, Update: transaction,
+			View: transaction,
 		}),
 	})
 	ctx, cancel := context.WithCancel(context.Background())

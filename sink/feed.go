@@ -146,7 +146,8 @@ func (f *feed) begin(ctx context.Context, was *cellLog) error {
 	if was != nil && !f.current(was) {
 		return nil
 	}
-	at := Position{Begun: f.now().UTC().Truncate(time.Millisecond), Base: f.token<<revBits + f.counter + 1, Cells: map[cell.ID]CellPosition{}}
+	at := Position{Begun: f.now().UTC().Truncate(time.Millisecond), Base: f.token<<revBits + f.counter + 1,
+		Cells: map[cell.ID]CellPosition{}}
 	for id, end := range tail {
 		at.Cells[id] = CellPosition{At: end, Time: at.Begun}
 	}
@@ -196,7 +197,8 @@ func (f *feed) settle() {
 func (f *feed) position(d *delivery) *Position {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	at := &Position{Installation: f.installation, Token: f.token, Begun: f.begun, Base: f.base, Swept: f.swept, Cells: make(map[cell.ID]CellPosition, len(f.logs))}
+	at := &Position{Installation: f.installation, Token: f.token, Begun: f.begun, Base: f.base, Swept: f.swept,
+		Cells: make(map[cell.ID]CellPosition, len(f.logs))}
 	acked, again := map[*page]int{}, maps.Clone(f.again)
 	if d != nil {
 		for _, it := range d.items {

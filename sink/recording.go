@@ -20,8 +20,8 @@ import (
 // recordPage is how many changes of a cell are delivered before the position is stored.
 const recordPage = 100
 
-// recording is the work of the owner of a sink of changes. Cells are independent of each other, and the position of each
-// passes a change once the target has it.
+// recording is the work of the owner of a sink of changes. Cells are independent of each other, and the position of
+// each passes a change once the target has it.
 type recording struct {
 	source mirror.Source
 	target ChangeSink
@@ -74,7 +74,8 @@ func (r *Runner) record(ctx context.Context, token int64) error {
 		return fmt.Errorf("open the target: %w", err)
 	}
 	defer func() { _ = target.Close() }() // everything acknowledged is durable
-	c := &recording{source: r.opts.Source, target: target, store: r.opts.Store, token: token, now: r.opts.Now, oldest: map[cell.ID]time.Time{}}
+	c := &recording{source: r.opts.Source, target: target, store: r.opts.Store, token: token, now: r.opts.Now,
+		oldest: map[cell.ID]time.Time{}}
 	if err := c.start(ctx); err != nil {
 		return err
 	}
@@ -116,7 +117,8 @@ func (c *recording) start(ctx context.Context) error {
 		return fmt.Errorf("read the position of the sink: %w", err)
 	}
 	if p.Position.Installation == "" {
-		return fmt.Errorf("%w: its position is from before a restored backup: resume it to continue with the next change", ErrStop)
+		return fmt.Errorf("%w: its position is from before a restored backup: resume it to continue with the next change",
+			ErrStop)
 	}
 	p.Position.Cells = maps.Clone(p.Position.Cells)
 	c.progress, c.began, c.dirty = p, p, true

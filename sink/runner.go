@@ -36,8 +36,8 @@ type Options struct {
 	TTL time.Duration
 	// Kind, if not "", delivers only the entities of this kind. Redirects and deletions are delivered of every kind.
 	Kind string
-	// Adopt, if not "", is the installation whose target may be taken over: it is filled again. Every token is above Above,
-	// so that the target has no higher rev.
+	// Adopt, if not "", is the installation whose target may be taken over: it is filled again. Every token is above
+	// Above, so that the target has no higher rev.
 	Adopt string
 	Above int64
 	// Lanes is the number of batches on their way at once, and Batch the most events in one. Both default to 1. They

@@ -116,7 +116,8 @@ func (l *leases) transaction(_ context.Context, fn func(lease.Store) error) erro
 
 func (l *leases) holder(owner string) *lease.Holder {
 	return lease.NewHolder(lease.Options{
-		Name: sink.LeaseName("s"), Owner: owner, TTL: 5 * time.Second, Now: time.Now, Update: l.transaction, View: l.transaction,
+		Name: sink.LeaseName("s"), Owner: owner, TTL: 5 * time.Second, Now: time.Now, Update: l.transaction,
+		View: l.transaction,
 	})
 }
 

@@ -17,8 +17,8 @@ import (
 // askEvery is how often the store is asked for requests if there is nothing to save.
 const askEvery = 3 * time.Second
 
-// save stores the progress if there was any, and carries out the requests made since. It also does if the target is away,
-// so that others learn why.
+// save stores the progress if there was any, and carries out the requests made since. It also does if the target is
+// away, so that others learn why.
 func (f *feed) save(ctx context.Context) error {
 	swept := f.sweep(ctx)
 	if errors.Is(swept, ErrStop) || errors.Is(swept, ErrFenced) {

@@ -19,8 +19,8 @@ type Verifying struct {
 	Target Reader
 	// Kind is the Kind of Options.
 	Kind string
-	// CaughtUp waits until the sink has delivered everything up to the current ends of the logs and all that Resend asked for,
-	// and reports whether it has; not for ever.
+	// CaughtUp waits until the sink has delivered everything up to the current ends of the logs and all that Resend
+	// asked for, and reports whether it has; not for ever.
 	CaughtUp func(ctx context.Context) (bool, error)
 	// Resend has IDs delivered again. Without it nothing is repaired.
 	Resend func(ctx context.Context, ids []locality.ID) error

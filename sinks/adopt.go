@@ -38,19 +38,21 @@ func (h *Handle) Adopt(ctx context.Context, name string, rev int64) (*Status, er
 		return nil, err
 	}
 	if above >= maxAbove {
-		return nil, problem.Invalid("/rev", "invalid", "the target has revs of the token %d, and revs above them would not fit: give the sink another target", above)
+		return nil, problem.Invalid("/rev", "invalid",
+			"the target has revs of the token %d, and revs above them would not fit: give the sink another target", above)
 	}
 	return h.change(ctx, name, func(tx storage.Tx, d *Definition) error {
 		if d.To != of.To || d.Created != of.Created {
 			return fmt.Errorf("%w: %s was deleted and created again", ErrOther, name)
 		}
 		d.Adopt, d.Above, d.Paused, d.Reason = installation, above, false, ""
-		return errors.Join(running.Put(ctx, tx, progressName(name), stored{}), running.Put(ctx, tx, deadName(name), []sink.Letter{}), running.Put(ctx, tx, askedName(name), []sink.Request{}))
+		return errors.Join(running.Put(ctx, tx, progressName(name), stored{}),
+			running.Put(ctx, tx, deadName(name), []sink.Letter{}), running.Put(ctx, tx, askedName(name), []sink.Request{}))
 	})
 }
 
-// ownerOf asks the target of a sink for the other installation that it belongs to, "" if it stores no position, and for its
-// highest token.
+// ownerOf asks the target of a sink for the other installation that it belongs to, "" if it stores no position, and for
+// its highest token.
 func (h *Handle) ownerOf(ctx context.Context, d *Definition, rev int64) (installation string, above int64, err error) {
 	own, _, err := h.changes.Source().Installation(ctx)
 	if err != nil {
@@ -66,7 +68,8 @@ func (h *Handle) ownerOf(ctx context.Context, d *Definition, rev int64) (install
 	at, err := target.Position(ctx)
 	switch {
 	case errors.Is(err, sink.ErrNoPosition) && rev <= 0 && d.Above == 0:
-		return "", 0, problem.Invalid("/rev", "missing", "the target of %s stores no position: give the highest rev in it", d.Name)
+		return "", 0, problem.Invalid("/rev", "missing",
+			"the target of %s stores no position: give the highest rev in it", d.Name)
 	case errors.Is(err, sink.ErrNoPosition):
 		return "", max(sink.TokenOf(rev), d.Above), nil // a restored sink begins above the revs that it had delivered
 	case err != nil:

@@ -83,8 +83,8 @@ func recorded(t *testing.T, db *locus.DB, name string) *sinks.Status {
 	return last
 }
 
-// A sink of changes has every change from its creation on, in order in each cell, however often the server stops and the target
-// fails.
+// A sink of changes has every change from its creation on, in order in each cell, however often the server stops and
+// the target fails.
 func TestP17_ChangesAreDeliveredInOrder(t *testing.T) {
 	t.Parallel()
 	var failing sync.Mutex
@@ -100,7 +100,8 @@ func TestP17_ChangesAreDeliveredInOrder(t *testing.T) {
 	recorders.Store("trail", r)
 	dir := t.TempDir()
 	reopen := func() *locus.DB {
-		db, err := locus.Open(t.Context(), dir, &locus.Options{Sinks: &sinks.Options{}, Storage: storage.Options{Cells: 3, Scratch: true}})
+		db, err := locus.Open(t.Context(), dir,
+			&locus.Options{Sinks: &sinks.Options{}, Storage: storage.Options{Cells: 3, Scratch: true}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +110,8 @@ func TestP17_ChangesAreDeliveredInOrder(t *testing.T) {
 	db := reopen()
 	put(t, db, "before", "Joes Pizza")
 	from := watermark(t, db)
-	s, changed, err := db.Sinks().Create(t.Context(), sinks.Definition{Name: "trail", To: "recorder://trail", Feed: sinks.Changes})
+	s, changed, err := db.Sinks().Create(t.Context(),
+		sinks.Definition{Name: "trail", To: "recorder://trail", Feed: sinks.Changes})
 	if err != nil || !changed || s.Position.Installation == "" {
 		t.Fatal(s, changed, err)
 	}

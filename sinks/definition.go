@@ -123,7 +123,8 @@ func (h *Handle) check(d *Definition) error {
 		d.Hold = DefaultHold
 	}
 	if d.Hold < 0 || d.Hold > MaxHold {
-		fail("/hold", fmt.Sprintf("want a duration up to %s, such as 24h: later the sink fills again, which needs no log", "72h"))
+		fail("/hold", fmt.Sprintf("want a duration up to %s, such as 24h: later the sink fills again, which needs no log",
+			"72h"))
 	}
 	if len(all) > 0 {
 		return &problem.InvalidError{Problems: all}
@@ -131,9 +132,9 @@ func (h *Handle) check(d *Definition) error {
 	return nil
 }
 
-// Create creates a sink, or changes the secret or the hold of one. changed is false if it is the same already. A paused sink
-// stays paused, and the position is kept. The error is a *locus.InvalidError, or ErrOther if the sink has another target or
-// kind: delete it first.
+// Create creates a sink, or changes the secret or the hold of one. changed is false if it is the same already. A paused
+// sink stays paused, and the position is kept. The error is a *locus.InvalidError, or ErrOther if the sink has another
+// target or kind: delete it first.
 func (h *Handle) Create(ctx context.Context, d Definition) (status *Status, changed bool, err error) {
 	if err := h.check(&d); err != nil {
 		return nil, false, err
@@ -149,7 +150,8 @@ func (h *Handle) Create(ctx context.Context, d Definition) (status *Status, chan
 		old := c.find(d.Name)
 		if old == nil {
 			if len(c.Sinks) >= maxSinks {
-				return problem.Invalid("/name", "invalid", "there are %d sinks, the most that an installation has: delete one", maxSinks)
+				return problem.Invalid("/name", "invalid",
+					"there are %d sinks, the most that an installation has: delete one", maxSinks)
 			}
 			d.Adopt, d.Above, d.Created, d.Paused, d.Reason, d.Revision = "", 0, h.engine.Now().UTC(), false, "", c.Revision
 			c.Sinks = append(c.Sinks, d)
@@ -165,7 +167,8 @@ func (h *Handle) Create(ctx context.Context, d Definition) (status *Status, chan
 		case old.To != d.To:
 			return fmt.Errorf("%w: %s delivers to %s: delete it first, or choose another name", ErrOther, d.Name, old.To)
 		case old.Kind != d.Kind:
-			return fmt.Errorf("%w: %s delivers %s: delete it first, or choose another name", ErrOther, d.Name, kindText(old.Kind))
+			return fmt.Errorf("%w: %s delivers %s: delete it first, or choose another name", ErrOther, d.Name,
+				kindText(old.Kind))
 		}
 		changed = old.SecretEnv != d.SecretEnv || old.Hold != d.Hold
 		if changed {

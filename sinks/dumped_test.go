@@ -46,7 +46,8 @@ func open(t *testing.T, dir string) *locus.DB {
 	if err := blank.Fill(dir, 2); err != nil {
 		t.Fatal(err)
 	}
-	db, err := locus.Open(t.Context(), dir, &locus.Options{Storage: storage.Options{Scratch: true}, Sinks: &sinks.Options{}})
+	db, err := locus.Open(t.Context(), dir,
+		&locus.Options{Storage: storage.Options{Scratch: true}, Sinks: &sinks.Options{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +56,8 @@ func open(t *testing.T, dir string) *locus.DB {
 
 func put(t *testing.T, db *locus.DB, key, name string) {
 	t.Helper()
-	results, err := db.Records().Put(t.Context(), []records.Input{{Ref: entity.Ref{Source: "a", Key: key}, Attributes: entity.Attributes{"name": {name}}}})
+	results, err := db.Records().Put(t.Context(),
+		[]records.Input{{Ref: entity.Ref{Source: "a", Key: key}, Attributes: entity.Attributes{"name": {name}}}})
 	if err != nil || results[0].Err != nil {
 		t.Fatal(results, err)
 	}
@@ -91,7 +93,8 @@ func shown(events []sink.Event) (all []string) {
 	return all
 }
 
-// A restored sink is paused. Taken over, it delivers every state, and a consumer that keeps the highest rev has them all.
+// A restored sink is paused. Taken over, it delivers every state, and a consumer that keeps the highest rev has them
+// all.
 func TestP17_RestoredSinksAreAboveTheFormer(t *testing.T) {
 	t.Parallel()
 	was := open(t, t.TempDir())

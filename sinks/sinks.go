@@ -20,8 +20,8 @@ import (
 
 // Options configure how a process delivers.
 type Options struct {
-	// Secret returns the secret that a definition names, for the host of its URL, or why that does not get it. Defaults to the environment
-	// variable, for any host.
+	// Secret returns the secret that a definition names, for the host of its URL, or why that does not get it. Defaults
+	// to the environment variable, for any host.
 	Secret func(name string, to *url.URL) (value string, err error)
 	// Files is the directory below which sinks of the scheme file: write. Without it they fail.
 	Files string
@@ -29,7 +29,8 @@ type Options struct {
 	UnsafeDurability bool
 }
 
-// Handle creates, lists and changes the sinks of an installation: DB.Sinks of package locus. It is safe for concurrent use.
+// Handle creates, lists and changes the sinks of an installation: DB.Sinks of package locus. It is safe for concurrent
+// use.
 type Handle struct {
 	engine  *engine.Engine
 	changes *changes.Handle
@@ -39,8 +40,8 @@ type Handle struct {
 	manager *manager
 }
 
-// Open returns the handle of an installation. With options, and unless the installation is read-only, it starts to deliver.
-// owner is the name of the process in leases.
+// Open returns the handle of an installation. With options, and unless the installation is read-only, it starts to
+// deliver. owner is the name of the process in leases.
 func Open(e *engine.Engine, c *changes.Handle, owner string, o *Options) *Handle {
 	h := &Handle{engine: e, changes: c, owner: owner, wake: make(chan struct{}, 1)}
 	if o != nil {
@@ -121,7 +122,8 @@ func (h *Handle) Running() map[string]sink.Stats {
 	return h.manager.stats()
 }
 
-// Dead returns the dead letters of a sink, in the order of their IDs. The error is ErrNotFound if there is no such sink.
+// Dead returns the dead letters of a sink, in the order of their IDs. The error is ErrNotFound if there is no such
+// sink.
 func (h *Handle) Dead(ctx context.Context, name string) (letters []sink.Letter, err error) {
 	err = h.view(ctx, func(tx storage.Tx) error {
 		c, err := running.Read[catalog](ctx, tx, catalogName)
@@ -139,8 +141,8 @@ func (h *Handle) Dead(ctx context.Context, name string) (letters []sink.Letter, 
 // maxAsked limits the requests that wait for the owner of a sink.
 const maxAsked = 1000
 
-// Retry removes dead letters, those of the given IDs or all, and lets the owner of the sink read these IDs and deliver them
-// again, once the sink is not paused. It returns how many there were.
+// Retry removes dead letters, those of the given IDs or all, and lets the owner of the sink read these IDs and deliver
+// them again, once the sink is not paused. It returns how many there were.
 func (h *Handle) Retry(ctx context.Context, name string, ids ...locality.ID) (n int, err error) {
 	return h.ask(ctx, name, false, ids)
 }
@@ -176,10 +178,12 @@ func (h *Handle) ask(ctx context.Context, name string, drop bool, ids []locality
 			asked = append(asked, r)
 		}
 		if len(asked) > maxAsked {
-			return problem.Invalid("/ids", "invalid", "more than %d requests wait for the owner of the sink: leave the ids out, for all dead letters", maxAsked)
+			return problem.Invalid("/ids", "invalid",
+				"more than %d requests wait for the owner of the sink: leave the ids out, for all dead letters", maxAsked)
 		}
 		n -= len(s.Progress.Dead)
-		return errors.Join(putProgress(ctx, tx, name, s), running.Put(ctx, tx, deadName(name), s.Progress.Dead), running.Put(ctx, tx, askedName(name), asked))
+		return errors.Join(putProgress(ctx, tx, name, s), running.Put(ctx, tx, deadName(name), s.Progress.Dead),
+			running.Put(ctx, tx, askedName(name), asked))
 	})
 	return n, engine.Wrap(err)
 }

@@ -60,7 +60,8 @@ func (b *bench) update(fn func(context.Context, storage.Tx) error) {
 }
 
 func at(seq changelog.Seq) sink.Progress {
-	return sink.Progress{Position: sink.Position{Installation: "i", Cells: map[cell.ID]sink.CellPosition{authority: {At: seq, Filled: true}}}}
+	return sink.Progress{Position: sink.Position{Installation: "i",
+		Cells: map[cell.ID]sink.CellPosition{authority: {At: seq, Filled: true}}}}
 }
 
 // load returns the progress that the next owner loads.

@@ -18,7 +18,8 @@ import (
 // Errors of Verify.
 var (
 	// ErrUnreadable means that targets of this kind cannot be read.
-	ErrUnreadable = problem.Class(problem.ErrConflict, "locus: this target cannot be verified: to deliver everything again, delete the sink and create it again")
+	ErrUnreadable = problem.Class(problem.ErrConflict,
+		"locus: this target cannot be verified: to deliver everything again, delete the sink and create it again")
 	// ErrPaused means that a sink is paused, so that nothing is delivered.
 	ErrPaused = problem.Class(problem.ErrConflict, "locus: the sink is paused: resume it first")
 )

@@ -51,7 +51,8 @@ func TestP17_VerifyFindsAndRepairs(t *testing.T) {
 			target.Spoil(sink.Event{ID: events[2].ID})
 			target.Spoil(other)
 			target.Spoil(foreign)
-			want := []sink.Difference{{ID: events[2].ID, What: sink.Missing}, {ID: events[4].ID, What: sink.Different}, {ID: foreign.ID, What: sink.Surplus}}
+			want := []sink.Difference{{ID: events[2].ID, What: sink.Missing}, {ID: events[4].ID, What: sink.Different},
+				{ID: foreign.ID, What: sink.Surplus}}
 			verify(false, want...)
 			stop, done := make(chan struct{}), make(chan struct{})
 			go func() {

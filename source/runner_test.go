@@ -39,7 +39,8 @@ func (s *shared) holder(owner string) *lease.Holder {
 		defer s.mu.Unlock()
 		return fn(s)
 	}
-	return lease.NewHolder(lease.Options{Name: "source/s", Owner: owner, TTL: time.Second, Now: time.Now, Update: transaction, View: transaction})
+	return lease.NewHolder(lease.Options{Name: "source/s", Owner: owner, TTL: time.Second, Now: time.Now,
+		Update: transaction, View: transaction})
 }
 
 func (s *shared) Save(ctx context.Context, token int64, p *source.Progress, add []source.Letter, remove []source.At) ([]source.Letter, error) {
@@ -91,7 +92,8 @@ func newShared() *shared {
 
 func options(s *shared, b *sourcetest.Broker, owner string) source.Options {
 	return source.Options{
-		Name: "s", Open: b.Open, Decode: decode, Target: s, Store: s, Lease: s.holder(owner), TTL: time.Second, Poll: 5 * time.Millisecond,
+		Name: "s", Open: b.Open, Decode: decode, Target: s, Store: s, Lease: s.holder(owner), TTL: time.Second,
+		Poll: 5 * time.Millisecond,
 	}
 }
 

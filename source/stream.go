@@ -77,7 +77,8 @@ type Stream interface {
 	// Read returns one message again, without moving the position. The error wraps ErrGone if the stream no longer has
 	// it.
 	Read(ctx context.Context, partition int32, offset int64) (Message, error)
-	// Ends returns the offset after the last message, by partition. The error wraps ErrGap if the stream was created again.
+	// Ends returns the offset after the last message, by partition. The error wraps ErrGap if the stream was created
+	// again.
 	Ends(ctx context.Context) (map[int32]int64, error)
 	// Mark tells the broker up to where the stream was read, for its charts. With a broker that has no such charts it
 	// does nothing.

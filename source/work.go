@@ -111,7 +111,8 @@ func (w *work) save(ctx context.Context, r *result, remove []At) (err error) {
 	}
 	w.tell = false
 	if p.Dead >= MaxDead {
-		return fmt.Errorf("%w: there are %d dead letters: see their reasons, correct the mapping, then retry or drop them", ErrStop, p.Dead)
+		return fmt.Errorf("%w: there are %d dead letters: see their reasons, correct the mapping, then retry or drop them",
+			ErrStop, p.Dead)
 	}
 	return nil
 }
@@ -247,7 +248,8 @@ const (
 )
 
 func (w *work) letter(m Message, reason error) Letter {
-	return Letter{At: m.at(), Key: short(string(m.Key), maxKey), Reason: short(reason.Error(), maxReason), Time: w.opts.Now().UTC()}
+	return Letter{At: m.at(), Key: short(string(m.Key), maxKey), Reason: short(reason.Error(), maxReason),
+		Time: w.opts.Now().UTC()}
 }
 
 // short returns valid UTF-8 of at most n bytes.

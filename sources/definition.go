@@ -114,7 +114,8 @@ func (h *Handle) Create(ctx context.Context, d Definition) (status *Status, chan
 		old := c.find(d.Name)
 		if old == nil {
 			if len(c.Sources) >= maxSources {
-				return problem.Invalid("/source", "invalid", "there are %d sources, the most that an installation reads: drop one", maxSources)
+				return problem.Invalid("/source", "invalid",
+					"there are %d sources, the most that an installation reads: drop one", maxSources)
 			}
 			d.Created, d.Paused, d.Reason, d.Revision = h.engine.Now().UTC(), false, "", c.Revision
 			c.Sources = append(c.Sources, d)
@@ -162,8 +163,8 @@ func (h *Handle) Resume(ctx context.Context, name string, fromStart bool) (*Stat
 	})
 }
 
-// Delete forgets a stream, its position and its dead letters. The records of the source stay. The error is ErrNotFound if
-// there is none.
+// Delete forgets a stream, its position and its dead letters. The records of the source stay. The error is ErrNotFound
+// if there is none.
 func (h *Handle) Delete(ctx context.Context, name string) error {
 	return h.alter(ctx, func(tx storage.Tx, c *catalog) error {
 		if c.find(name) == nil {

@@ -43,8 +43,8 @@ func Dump(ctx context.Context, tx storage.Tx) ([]Dumped, error) {
 	return all, nil
 }
 
-// Restore stores the streams of a dump in the authority of a new installation, with their positions and dead letters. They
-// are paused: of two installations one reads.
+// Restore stores the streams of a dump in the authority of a new installation, with their positions and dead letters.
+// They are paused: of two installations one reads.
 func Restore(ctx context.Context, tx storage.Tx, all []Dumped) error {
 	c, err := running.Read[catalog](ctx, tx, catalogName)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// A dump that is taken while a stream is read has the records of all messages before its position. Restored and resumed, the
-// stream goes on there, and no message is missing.
+// A dump that is taken while a stream is read has the records of all messages before its position. Restored and
+// resumed, the stream goes on there, and no message is missing.
 func TestP17_DumpsHaveWhatTheirPositionsCover(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -42,7 +42,8 @@ func TestP17_DumpsHaveWhatTheirPositionsCover(t *testing.T) {
 				return
 			default:
 			}
-			b.Publish(0, begun.Add(time.Duration(i)*time.Millisecond), "", fmt.Sprintf(`{"id":"%d","first":"Ann","last":"Lee%d"}`, i, i))
+			b.Publish(0, begun.Add(time.Duration(i)*time.Millisecond), "",
+				fmt.Sprintf(`{"id":"%d","first":"Ann","last":"Lee%d"}`, i, i))
 			if i%page == 0 && i >= first {
 				want := int64(i - page)
 				until(t, was, func(s *sources.Status) bool { return s.Messages > want })

@@ -21,7 +21,8 @@ import (
 // stream starts a server of NATS with a stream CRM and returns its URL.
 func stream(t *testing.T) (url string, js jetstream.JetStream) {
 	t.Helper()
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true})
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, JetStream: true, StoreDir: t.TempDir(),
+		NoLog: true, NoSigs: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,8 @@ func (s *store) Load(ctx context.Context) (p source.Progress, err error) {
 	returns := s.h.returns(ctx, p.Returns)
 	for id, n := range returns {
 		if before, known := p.Returns[id]; known && n > before && len(p.Position.Next) > 0 {
-			s.h.engine.Logger.Warn("source stream restarts from the beginning: its cell was restored from a backup", "source", s.name, "cell", id)
+			s.h.engine.Logger.Warn("source stream restarts from the beginning: its cell was restored from a backup", "source",
+				s.name, "cell", id)
 			p.Position = source.Position{}
 		}
 	}

@@ -24,7 +24,8 @@ const (
 // ErrNotBlocked means that no principal of this name is blocked.
 var ErrNotBlocked = problem.Class(problem.ErrNotFound, "locus: this principal is not blocked")
 
-// Block stops a principal, whatever credentials it has: tokens, sessions, JWTs and certificates that are stored elsewhere.
+// Block stops a principal, whatever credentials it has: tokens, sessions, JWTs and certificates that are stored
+// elsewhere.
 type Block struct {
 	// Name of the principal: the name of a token, or oidc:, jwt: or cert: and the name that the credential proves.
 	Name string `json:"name"`
@@ -38,7 +39,8 @@ type Block struct {
 // ErrLast if no other token has the permission access and by is not the operator.
 func (h *Handle) Block(ctx context.Context, by *Principal, name string) (*Block, error) {
 	if name == "" || len(name) > maxPrincipal || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
-		return nil, problem.Invalid("/name", "invalid", "want the name of a principal, as locus whoami prints it, of 1 to %d bytes", maxPrincipal)
+		return nil, problem.Invalid("/name", "invalid",
+			"want the name of a principal, as locus whoami prints it, of 1 to %d bytes", maxPrincipal)
 	}
 	var b Block
 	err := h.alter(ctx, func(c *catalog) error {
@@ -50,7 +52,8 @@ func (h *Handle) Block(ctx context.Context, by *Principal, name string) (*Block,
 		case !c.closed():
 			return errOpen()
 		case len(c.Blocks) >= maxBlocks:
-			return problem.Invalid("/name", "invalid", "%d principals are blocked, the most that an installation has: revoke tokens, or take roles away", maxBlocks)
+			return problem.Invalid("/name", "invalid",
+				"%d principals are blocked, the most that an installation has: revoke tokens, or take roles away", maxBlocks)
 		}
 		now := h.engine.Now()
 		b = Block{Name: name, Since: now.UTC().Truncate(time.Millisecond), By: by.Name}
@@ -99,7 +102,8 @@ func (h *Handle) Blocks(ctx context.Context) (list []Block, err error) {
 	return list, engine.Wrap(err)
 }
 
-// Blocked reports whether a principal is blocked. Check and CheckSession look by themselves; this is for credentials that are stored elsewhere.
+// Blocked reports whether a principal is blocked. Check and CheckSession look by themselves; this is for credentials
+// that are stored elsewhere.
 func (h *Handle) Blocked(ctx context.Context, name string) (bool, error) {
 	s, err := h.current(ctx)
 	return err == nil && s.blocked[name], err

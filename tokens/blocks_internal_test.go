@@ -12,7 +12,8 @@ import (
 	"github.com/locus-db/locus/internal/problem"
 )
 
-// TestP10_BlockedEverywhere blocks a principal in one process: its tokens, sessions and work end there at once, and after a second in another.
+// TestP10_BlockedEverywhere blocks a principal in one process: its tokens, sessions and work end there at once, and
+// after a second in another.
 func TestP10_BlockedEverywhere(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
@@ -47,8 +48,10 @@ func TestP10_BlockedEverywhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f.valid(h, ci) != want || f.signedIn(h, session) != want || f.signedIn(h, person) != want || live != want || jwt != want || blocked == want {
-			t.Errorf("token %v, session %v, person %v, work %v, JWT %v, blocked %v: want %v", f.valid(h, ci), f.signedIn(h, session), f.signedIn(h, person), live, jwt, blocked, want)
+		if f.valid(h, ci) != want || f.signedIn(h, session) != want || f.signedIn(h, person) != want || live != want ||
+			jwt != want || blocked == want {
+			t.Errorf("token %v, session %v, person %v, work %v, JWT %v, blocked %v: want %v", f.valid(h, ci),
+				f.signedIn(h, session), f.signedIn(h, person), live, jwt, blocked, want)
 		}
 		if !f.valid(h, other) {
 			t.Error("another principal is refused")
@@ -86,7 +89,8 @@ func TestP10_BlockedEverywhere(t *testing.T) {
 	}
 }
 
-// TestBlock_LeavesAnAdministrator refuses names that are none, and to lock all administrators out, except to the operator.
+// TestBlock_LeavesAnAdministrator refuses names that are none, and to lock all administrators out, except to the
+// operator.
 func TestBlock_LeavesAnAdministrator(t *testing.T) {
 	t.Parallel()
 	f := setup(t)

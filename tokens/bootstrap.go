@@ -15,9 +15,10 @@ import (
 // NewBootstrap returns a new bootstrap token, which is valid nowhere yet: see Bootstrap.
 func NewBootstrap() string { return access.NewBootstrap() }
 
-// Bootstrap makes a bootstrap token valid for a day, from the first call with it on, and closes the installation for callers
-// without a token. It may do everything, until the first other token is created. Where there are tokens, it changes nothing.
-// until is the end of its validity, zero if it is not valid; a second call with the same token does not begin it again.
+// Bootstrap makes a bootstrap token valid for a day, from the first call with it on, and closes the installation for
+// callers without a token. It may do everything, until the first other token is created. Where there are tokens, it
+// changes nothing. until is the end of its validity, zero if it is not valid; a second call with the same token does
+// not begin it again.
 func (h *Handle) Bootstrap(ctx context.Context, secret string) (until time.Time, err error) {
 	id, hash, err := access.ParseToken(secret)
 	if err != nil || !strings.HasPrefix(secret, access.BootPrefix) {

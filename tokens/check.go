@@ -42,8 +42,8 @@ func (h *Handle) Closed(ctx context.Context) (bool, error) {
 	return s.closed, nil
 }
 
-// Check returns the principal of a token. The error is ErrUnknown, or of class locus.ErrUnavailable if the tokens have been
-// unreadable for longer than locus.Options.AccessGrace.
+// Check returns the principal of a token. The error is ErrUnknown, or of class locus.ErrUnavailable if the tokens have
+// been unreadable for longer than locus.Options.AccessGrace.
 func (h *Handle) Check(ctx context.Context, token string) (*Principal, error) {
 	id, hash, err := access.ParseToken(token)
 	if err != nil {
@@ -69,8 +69,8 @@ func (h *Handle) Check(ctx context.Context, token string) (*Principal, error) {
 	return t.who, nil
 }
 
-// Live reports whether the credential of a principal is still valid, and the principal not blocked; for work that outlasts a request. The operator
-// always is.
+// Live reports whether the credential of a principal is still valid, and the principal not blocked; for work that
+// outlasts a request. The operator always is.
 func (h *Handle) Live(ctx context.Context, who *Principal) (bool, error) {
 	s, err := h.current(ctx)
 	if err != nil {
@@ -123,8 +123,8 @@ func (h *Handle) current(ctx context.Context) (*snapshot, error) {
 	return h.usable(s)
 }
 
-// usable returns the copy unless it is too old. A copy without tokens is never too old: an open installation does not depend
-// on the authority.
+// usable returns the copy unless it is too old. A copy without tokens is never too old: an open installation does not
+// depend on the authority.
 func (h *Handle) usable(s *snapshot) (*snapshot, error) {
 	if s.closed && h.now().Sub(s.read) > h.grace {
 		return nil, fmt.Errorf("%w: the tokens have not been readable for %v", problem.ErrUnavailable, h.grace)
@@ -171,8 +171,8 @@ func (h *Handle) load(ctx context.Context) (*snapshot, error) {
 	return s, nil
 }
 
-// writeUses stores when tokens and sessions were last used, at most once an hour for each token. After an error these times
-// are lost.
+// writeUses stores when tokens and sessions were last used, at most once an hour for each token. After an error these
+// times are lost.
 func (h *Handle) writeUses(ctx context.Context, c *catalog) {
 	h.mu.Lock()
 	used, sessions := h.used, h.usedSessions

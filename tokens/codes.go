@@ -45,11 +45,12 @@ func Challenge(verifier string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// Code returns a code that the command line with the verifier of a challenge can exchange once for a token of the principal, who
-// must be signed in.
+// Code returns a code that the command line with the verifier of a challenge can exchange once for a token of the
+// principal, who must be signed in.
 func (h *Handle) Code(ctx context.Context, who *Principal, challenge string) (string, error) {
 	if !challengeForm.MatchString(challenge) {
-		return "", problem.Invalid("/challenge", "invalid", "it is not the SHA-256 of a verifier: begin again with locus login")
+		return "", problem.Invalid("/challenge", "invalid",
+			"it is not the SHA-256 of a verifier: begin again with locus login")
 	}
 	text := rand.Text()
 	hash := sha256.Sum256([]byte(text))
@@ -71,9 +72,9 @@ func (h *Handle) Code(ctx context.Context, who *Principal, challenge string) (st
 	return text, nil
 }
 
-// Redeem exchanges a code and its verifier for a token with the permissions of the person, valid for LoginLife and no longer than
-// the token that the person signed in with. A code is used up even if the verifier is wrong. The error is ErrUnknown for every
-// reason.
+// Redeem exchanges a code and its verifier for a token with the permissions of the person, valid for LoginLife and no
+// longer than the token that the person signed in with. A code is used up even if the verifier is wrong. The error is
+// ErrUnknown for every reason.
 func (h *Handle) Redeem(ctx context.Context, text, verifier string) (secret string, t *Token, err error) {
 	hash := sha256.Sum256([]byte(text))
 	is := func(c code) bool { return subtle.ConstantTimeCompare(c.Hash, hash[:]) == 1 }
@@ -123,7 +124,8 @@ func (h *Handle) Redeem(ctx context.Context, text, verifier string) (secret stri
 		}
 		c.Tokens = slices.DeleteFunc(c.Tokens, func(r row) bool { return r.Login && !r.live(now) })
 		if len(c.Tokens) >= maxTokens {
-			return problem.Invalid("/name", "invalid", "there are %d tokens, the most that an installation has: revoke one", maxTokens)
+			return problem.Invalid("/name", "invalid",
+				"there are %d tokens, the most that an installation has: revoke one", maxTokens)
 		}
 		c.add(r)
 		made = &r
@@ -177,8 +179,8 @@ var errNone = errors.New("tokens: not a token of a login")
 // secretBytes is the length of the secret that seals the cookies of logins.
 const secretBytes = 32
 
-// LoginSecret returns the secret that seals the cookies of logins. It is the same in every process, and not derived from
-// anything that a route shows.
+// LoginSecret returns the secret that seals the cookies of logins. It is the same in every process, and not derived
+// from anything that a route shows.
 func (h *Handle) LoginSecret(ctx context.Context) ([]byte, error) {
 	s, err := h.current(ctx)
 	if err != nil {

@@ -43,7 +43,8 @@ func TestP10_CodesOnce(t *testing.T) {
 	f.admin()
 	ann, _ := f.create(access.Local(), Request{Name: "ann", Roles: []string{"reviewer"}, Allow: []string{"erase"}, WriteSources: []string{"crm"}, Restriction: Restriction{Kinds: []string{"person"}, Hide: []string{"emails"}}, Rates: Rates{Records: 7}, Life: 24 * time.Hour})
 	who := f.person(ann)
-	if who.Writes("shop") || !who.Writes("crm") || who.Restriction.Sees("place") || !who.Restriction.Hides("emails") || who.Rates.Records != 7 {
+	if who.Writes("shop") || !who.Writes("crm") || who.Restriction.Sees("place") || !who.Restriction.Hides("emails") ||
+		who.Rates.Records != 7 {
 		t.Errorf("the session of a limited token: %+v", who)
 	}
 	refused := func(h *Handle, code, verifier string) {
@@ -54,13 +55,15 @@ func TestP10_CodesOnce(t *testing.T) {
 	}
 	code := f.code(who)
 	secret, token, err := f.b.Redeem(t.Context(), code, verifier)
-	if err != nil || token.Name != "ann" || !token.Login || !token.Expires.Equal(f.now.Add(LoginLife)) || !slices.Equal(token.Allow, []string{"erase"}) {
+	if err != nil || token.Name != "ann" || !token.Login || !token.Expires.Equal(f.now.Add(LoginLife)) ||
+		!slices.Equal(token.Allow, []string{"erase"}) {
 		t.Fatalf("%+v, %v", token, err)
 	}
 	refused(f.a, code, verifier)
 	refused(f.b, code, verifier)
 	got, err := f.b.Check(t.Context(), secret)
-	if err != nil || got.Name != "ann" || !got.May(access.Decide, access.Erase) || got.May(access.Write) || got.Session || got.Writes("shop") || got.Restriction.Sees("place") || !got.Restriction.Hides("emails") || got.Rates.Records != 7 {
+	if err != nil || got.Name != "ann" || !got.May(access.Decide, access.Erase) || got.May(access.Write) || got.Session ||
+		got.Writes("shop") || got.Restriction.Sees("place") || !got.Restriction.Hides("emails") || got.Rates.Records != 7 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	code = f.code(who)
@@ -150,7 +153,8 @@ func TestLoginSecret_IsOne(t *testing.T) {
 	a, err := f.a.LoginSecret(t.Context())
 	b, other := f.b.LoginSecret(t.Context())
 	again, third := f.a.LoginSecret(t.Context())
-	if err != nil || other != nil || third != nil || len(a) != secretBytes || !bytes.Equal(a, b) || !bytes.Equal(a, again) || bytes.Equal(a, make([]byte, secretBytes)) {
+	if err != nil || other != nil || third != nil || len(a) != secretBytes || !bytes.Equal(a, b) ||
+		!bytes.Equal(a, again) || bytes.Equal(a, make([]byte, secretBytes)) {
 		t.Errorf("%x, %x, %v, %v", a, b, err, other)
 	}
 }

@@ -20,7 +20,8 @@ type Request struct {
 	// Roles and single permissions; at least one of either.
 	Roles []string
 	Allow []string
-	// WriteSources are the sources whose records the principal may write: names, or beginnings of names and a *. Nil means all.
+	// WriteSources are the sources whose records the principal may write: names, or beginnings of names and a *. Nil
+	// means all.
 	WriteSources []string
 	// Restriction narrows what the principal sees; the zero value hides nothing.
 	Restriction Restriction
@@ -99,7 +100,8 @@ func (h *Handle) Create(ctx context.Context, by *Principal, n Request) (secret s
 		case c.named(n.Name):
 			return fmt.Errorf("%w: %s: locus token rotate gives it another secret", ErrTaken, n.Name)
 		case len(c.Tokens) >= maxTokens:
-			return problem.Invalid("/name", "invalid", "there are %d tokens, the most that an installation has: revoke one", maxTokens)
+			return problem.Invalid("/name", "invalid",
+				"there are %d tokens, the most that an installation has: revoke one", maxTokens)
 		}
 		c.add(r)
 		if c.Boot != nil {
@@ -120,7 +122,8 @@ func mint(n Request, by string, now time.Time) (secret string, r row) {
 	now = now.UTC().Truncate(time.Millisecond)
 	secret, id := access.NewToken()
 	_, hash, _ := access.ParseToken(secret)
-	r = row{Token: Token{Name: n.Name, ID: id, Roles: n.Roles, Allow: n.Allow, WriteSources: n.WriteSources, Restriction: n.Restriction, Rates: n.Rates, Created: now, By: by}, Hash: hash[:]}
+	r = row{Token: Token{Name: n.Name, ID: id, Roles: n.Roles, Allow: n.Allow, WriteSources: n.WriteSources,
+		Restriction: n.Restriction, Rates: n.Rates, Created: now, By: by}, Hash: hash[:]}
 	if !n.Endless {
 		r.Expires = now.Add(n.Life)
 	}
@@ -134,11 +137,12 @@ func (c *catalog) add(r row) {
 	})
 }
 
-// Rotate adds another secret to the principal of a token, for as long as the newest one was given, and ends the older ones after
-// overlap. The error is ErrNotFound, or ErrLacks if by lacks a permission of the token.
+// Rotate adds another secret to the principal of a token, for as long as the newest one was given, and ends the older
+// ones after overlap. The error is ErrNotFound, or ErrLacks if by lacks a permission of the token.
 func (h *Handle) Rotate(ctx context.Context, by *Principal, name string, overlap time.Duration) (secret string, t *Token, err error) {
 	if overlap < 0 || overlap > MaxLife {
-		return "", nil, problem.Invalid("/overlap", "invalid", "want a duration from 0 to %d days, such as 24h", MaxLife/(24*time.Hour))
+		return "", nil, problem.Invalid("/overlap", "invalid", "want a duration from 0 to %d days, such as 24h",
+			MaxLife/(24*time.Hour))
 	}
 	var r row
 	err = h.alter(ctx, func(c *catalog) error {
@@ -181,8 +185,9 @@ func (h *Handle) Rotate(ctx context.Context, by *Principal, name string, overlap
 	return secret, &r.Token, nil
 }
 
-// Revoke ends all tokens of a name and their sessions: at once in this process, within a second in others. It returns how many there were. The
-// error is ErrNotFound, or ErrLast if no other token has the permission access and by is not the operator.
+// Revoke ends all tokens of a name and their sessions: at once in this process, within a second in others. It returns
+// how many there were. The error is ErrNotFound, or ErrLast if no other token has the permission access and by is not
+// the operator.
 func (h *Handle) Revoke(ctx context.Context, by *Principal, name string) (n int, err error) {
 	err = h.alter(ctx, func(c *catalog) error {
 		before := len(c.Tokens)
@@ -201,9 +206,10 @@ func (h *Handle) Revoke(ctx context.Context, by *Principal, name string) (n int,
 	return n, err
 }
 
-// RevokeAll ends every token, session, code of a login and bootstrap token, and returns how many tokens there were. Blocks stay, and requests
-// still need a token. It is for an installation that was restored from a backup, which has the tokens that were revoked since. The error is
-// ErrLast unless by is the operator, ErrNotFound if there never was a token.
+// RevokeAll ends every token, session, code of a login and bootstrap token, and returns how many tokens there were.
+// Blocks stay, and requests still need a token. It is for an installation that was restored from a backup, which has
+// the tokens that were revoked since. The error is ErrLast unless by is the operator, ErrNotFound if there never was a
+// token.
 func (h *Handle) RevokeAll(ctx context.Context, by *Principal) (n int, err error) {
 	if by.Named() {
 		return 0, fmt.Errorf("%w: revoke all of them with --data or --map", ErrLast)

@@ -76,8 +76,8 @@ type Person struct {
 	Roles []string
 }
 
-// SignIn exchanges a token for a session, and ends the session whose secret is former, if there is one. The secret is stored
-// nowhere. The error is ErrUnknown if the token is not valid.
+// SignIn exchanges a token for a session, and ends the session whose secret is former, if there is one. The secret is
+// stored nowhere. The error is ErrUnknown if the token is not valid.
 func (h *Handle) SignIn(ctx context.Context, token, former string) (secret string, s *Session, err error) {
 	who, err := h.Check(ctx, token)
 	if err != nil {
@@ -86,7 +86,8 @@ func (h *Handle) SignIn(ctx context.Context, token, former string) (secret strin
 	return h.begin(ctx, Session{Name: who.Name, Author: who.Author, Token: who.ID}, former)
 }
 
-// Admit begins a session for a person whom an identity provider has named. The error is ErrUnknown if the person is blocked.
+// Admit begins a session for a person whom an identity provider has named. The error is ErrUnknown if the person is
+// blocked.
 func (h *Handle) Admit(ctx context.Context, p Person, former string) (secret string, s *Session, err error) {
 	if given, err := access.ParseGiven(p.Roles); err != nil || len(given.Roles) == 0 || p.Name == "" {
 		return "", nil, problem.Invalid("/roles", "invalid", "a person needs a name and at least one of the roles %v", access.Roles())
@@ -118,7 +119,8 @@ func (h *Handle) begin(ctx context.Context, s Session, former string) (string, *
 			}
 		}
 		if len(c.Sessions) >= maxSessions {
-			return fmt.Errorf("%w: there are %d sessions, the most that an installation has: end one with locus session end", problem.ErrConflict, maxSessions)
+			return fmt.Errorf("%w: there are %d sessions, the most that an installation has: end one with locus session end",
+				problem.ErrConflict, maxSessions)
 		}
 		c.Sessions = append(c.Sessions, sessionRow{Session: s, Hash: hash[:]})
 		return nil

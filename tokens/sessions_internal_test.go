@@ -49,7 +49,8 @@ func TestP10_SessionOfAToken(t *testing.T) {
 	secret, s := f.signIn(ann, "")
 	f.now = f.now.Add(fresh)
 	who, err := f.b.CheckSession(t.Context(), secret)
-	if err != nil || who.Name != "ann" || who.ID != s.ID || s.Token != token.ID || !who.May(access.Decide) || who.May(access.Write) || !who.Session {
+	if err != nil || who.Name != "ann" || who.ID != s.ID || s.Token != token.ID || !who.May(access.Decide) ||
+		who.May(access.Write) || !who.Session {
 		t.Fatalf("%+v, %v", who, err)
 	}
 	if f.valid(f.b, secret) || f.signedIn(f.b, ann) {
@@ -137,21 +138,25 @@ func TestP10_SessionOfAPerson(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.admin()
-	secret, _, err := f.a.Admit(t.Context(), Person{Name: "oidc:7", Author: "ann@example.com", Roles: []string{"reviewer"}}, "")
+	secret, _, err := f.a.Admit(t.Context(),
+		Person{Name: "oidc:7", Author: "ann@example.com", Roles: []string{"reviewer"}}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	who, err := f.b.CheckSession(t.Context(), secret)
-	if err != nil || who.Name != "oidc:7" || who.Signs() != "ann@example.com" || !who.May(access.Decide) || who.May(access.Write) {
+	if err != nil || who.Name != "oidc:7" || who.Signs() != "ann@example.com" || !who.May(access.Decide) ||
+		who.May(access.Write) {
 		t.Errorf("%+v, %v", who, err)
 	}
-	limited, _, err := f.a.Admit(t.Context(), Person{Name: "oidc:9", Roles: []string{"reviewer", "hide:emails", "kind:person", "source:crm"}}, "")
+	limited, _, err := f.a.Admit(t.Context(),
+		Person{Name: "oidc:9", Roles: []string{"reviewer", "hide:emails", "kind:person", "source:crm"}}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	is := func(who *Principal, err error) {
 		t.Helper()
-		if err != nil || !who.May(access.Decide) || who.Writes("shop") || !who.Writes("crm") || who.Restriction.Sees("place") || !who.Restriction.Hides("emails") {
+		if err != nil || !who.May(access.Decide) || who.Writes("shop") || !who.Writes("crm") ||
+			who.Restriction.Sees("place") || !who.Restriction.Hides("emails") {
 			t.Errorf("%+v, %v", who, err)
 		}
 	}

@@ -130,7 +130,8 @@ type Handle struct {
 
 // New returns the handle of an installation. It reads nothing until it is used.
 func New(e *engine.Engine) *Handle {
-	return &Handle{engine: e, now: time.Now, grace: cmp.Or(e.AccessGrace, DefaultGrace), turn: make(chan struct{}, 1), used: map[string]time.Time{}, usedSessions: map[string]time.Time{}}
+	return &Handle{engine: e, now: time.Now, grace: cmp.Or(e.AccessGrace, DefaultGrace), turn: make(chan struct{}, 1),
+		used: map[string]time.Time{}, usedSessions: map[string]time.Time{}}
 }
 
 func read(ctx context.Context, tx storage.Tx) (*catalog, error) {

@@ -214,7 +214,8 @@ func TestP10_TokensAreNotStored(t *testing.T) {
 	}
 	// The id of one token and the secret of another.
 	other, id := access.NewToken()
-	if f.valid(f.a, strings.Replace(secret, secret[10:18], id, 1)) || f.valid(f.a, strings.Replace(other, id, secret[10:18], 1)) {
+	if f.valid(f.a, strings.Replace(secret, secret[10:18], id, 1)) ||
+		f.valid(f.a, strings.Replace(other, id, secret[10:18], 1)) {
 		t.Error("a token is valid that is made of two")
 	}
 }
@@ -243,7 +244,8 @@ func TestP10_Rotation(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	f.admin()
-	first, _ := f.create(access.Local(), Request{Name: "ci", Roles: []string{"writer"}, Allow: []string{"erase"}, Life: 240 * time.Hour})
+	first, _ := f.create(access.Local(),
+		Request{Name: "ci", Roles: []string{"writer"}, Allow: []string{"erase"}, Life: 240 * time.Hour})
 	f.now = f.now.Add(time.Hour)
 	second, token, err := f.a.Rotate(t.Context(), access.Local(), "ci", 24*time.Hour)
 	if err != nil || !token.Expires.Equal(f.now.Add(240*time.Hour)) || token.Allow[0] != "erase" {
@@ -266,7 +268,8 @@ func TestRequest_IsChecked(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
 	for pointer, r := range map[string]Request{
-		"/name": {Name: "Å", Roles: []string{"administrator"}}, "/roles": {Name: "x", Roles: []string{"admin"}}, "/allow": {Name: "x", Allow: []string{"root"}},
+		"/name": {Name: "Å", Roles: []string{"administrator"}}, "/roles": {Name: "x", Roles: []string{"admin"}},
+		"/allow":   {Name: "x", Allow: []string{"root"}},
 		"/expires": {Name: "x", Roles: []string{"administrator"}, Life: MaxLife + 1},
 	} {
 		_, _, err := f.a.Create(t.Context(), access.Local(), r)
@@ -296,7 +299,8 @@ func TestP10_NamesOfOthers(t *testing.T) {
 	}
 }
 
-// TestP10_CutOff takes the authority away: tokens that were read are valid for the grace, by default five minutes, then unavailable.
+// TestP10_CutOff takes the authority away: tokens that were read are valid for the grace, by default five minutes, then
+// unavailable.
 func TestP10_CutOff(t *testing.T) {
 	t.Parallel()
 	for _, set := range []time.Duration{0, 90 * time.Second} {
@@ -344,8 +348,8 @@ func TestLastUse(t *testing.T) {
 	}
 }
 
-// TestP10_BootstrapIsForTheBeginning begins an installation with a bootstrap token: it is valid for a day, not longer after a
-// restart, and only until there is another token.
+// TestP10_BootstrapIsForTheBeginning begins an installation with a bootstrap token: it is valid for a day, not longer
+// after a restart, and only until there is another token.
 func TestP10_BootstrapIsForTheBeginning(t *testing.T) {
 	t.Parallel()
 	f := setup(t)

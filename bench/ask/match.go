@@ -36,7 +36,8 @@ func matches(ctx context.Context, db *locus.DB, o options, draw func(int) []reco
 			}
 		}
 		fmt.Printf("| %d | %.2f, %.2f | %.2f, %.2f | %.2f, %.2f | %.2f, %.2f | %.2f |\n", load.size,
-			match.share(.5), match.share(.99), put.share(.5), put.share(.99), match.share(.5)/put.share(.5), match.share(.99)/put.share(.99),
+			match.share(.5), match.share(.99), put.share(.5), put.share(.99), match.share(.5)/put.share(.5),
+			match.share(.99)/put.share(.99),
 			match.used(), put.used(), match.used()/put.used())
 	}
 	return nil

@@ -136,7 +136,8 @@ func (b *bench) once(ctx context.Context, t target, l Load, want []atomic.Int64)
 		err = errors.New("nothing was written")
 	}
 	hits := len(waits) * l.Batch
-	r = Run{Load: l, PerSecond: float64(hits) / spent.Seconds(), P50: rounds.Quantile(waits, 0.5), P99: rounds.Quantile(waits, 0.99)}
+	r = Run{Load: l, PerSecond: float64(hits) / spent.Seconds(), P50: rounds.Quantile(waits, 0.5),
+		P99: rounds.Quantile(waits, 0.99)}
 	if g, ok := t.(grouping); ok {
 		if commits, hits := g.groups(); commits > 0 {
 			r.Group = float64(hits) / float64(commits)

@@ -32,13 +32,15 @@ func TestMain(m *testing.M) {
 // A short run of every measurement, which also checks that each method counts correctly.
 func TestMeasure_Little(t *testing.T) {
 	t.Parallel()
-	methods := []string{"locus", "growing", "tree", "rows", "locus-sqlite", "growing-sqlite", "locus-sqlite-http", "locus-sqlite-client"}
+	methods := []string{"locus", "growing", "tree", "rows", "locus-sqlite", "growing-sqlite", "locus-sqlite-http",
+		"locus-sqlite-client"}
 	if _, redis := findRedis(t); strings.HasPrefix(redis, "Redis 7") {
 		methods = append(methods, "redis", "redis-everysec")
 	} else {
 		t.Log(redis)
 	}
-	r := measure(t, Options{Metrics: 10, Batch: 5, Tx: 1, Every: 360, Shuffle: true, Round: 1, Seconds: 0.01, Callers: 8, Around: 50, Methods: methods}, mongoServer{})
+	r := measure(t, Options{Metrics: 10, Batch: 5, Tx: 1, Every: 360, Shuffle: true, Round: 1, Seconds: 0.01, Callers: 8,
+		Around: 50, Methods: methods}, mongoServer{})
 	if r.Syncs <= 0 {
 		t.Error("the disk was not measured")
 	}

@@ -48,7 +48,8 @@ func (b *bench) day(ctx context.Context, w way) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, t.close()) }()
-	p := &player{bench: b, target: t, want: make([]int64, b.Metrics), set: set, r: rand.New(rand.NewPCG(3, uint64(b.Round)))}
+	p := &player{bench: b, target: t, want: make([]int64, b.Metrics), set: set,
+		r: rand.New(rand.NewPCG(3, uint64(b.Round)))}
 	err = p.prepare(ctx, yesterday)
 	for i, all := 0, minutes(8*b.Every); i < len(all) && err == nil; i++ {
 		_, err = p.minute(ctx, yesterday.Add(all[i]), 0)

@@ -51,23 +51,38 @@ var goals = []ratio{
 	level("Locus on MongoDB", "locus-mongodb", 0, 0, false), // no measurements yet to set a goal by
 	level("growing document on MongoDB, for comparison", "growing-mongodb", 0, 0, false),
 	level("hierarchical document on MongoDB, for comparison", "tree-mongodb", 0, 0, false),
-	{"MongoDB, a day's mean; growing document", dayOf("locus-mongodb", (*Day).mean), dayOf("growing-mongodb", (*Day).mean), "/s", 0, 0, false},
-	{"MongoDB, a day's mean; hierarchical document", dayOf("locus-mongodb", (*Day).mean), dayOf("tree-mongodb", (*Day).mean), "/s", 0, 0, false},
-	{"PostgreSQL, a day's mean; growing document", dayOf("locus", (*Day).mean), dayOf("growing", (*Day).mean), "/s", 10, 15, false},
-	{"PostgreSQL, a day's last hour; growing document", dayOf("locus", hourly(23)), dayOf("growing", hourly(23)), "/s", 50, 80, false},
-	{"PostgreSQL, 64 callers; hour rows without combining", rateOf("locus", load(64, 1)), rateOf("rows", load(64, 1)), "/s", 3, 5, false},
+	{"MongoDB, a day's mean; growing document", dayOf("locus-mongodb", (*Day).mean), dayOf("growing-mongodb", (*Day).mean),
+		"/s", 0, 0, false},
+	{"MongoDB, a day's mean; hierarchical document", dayOf("locus-mongodb", (*Day).mean),
+		dayOf("tree-mongodb", (*Day).mean), "/s", 0, 0, false},
+	{"PostgreSQL, a day's mean; growing document", dayOf("locus", (*Day).mean), dayOf("growing", (*Day).mean), "/s",
+		10, 15, false},
+	{"PostgreSQL, a day's last hour; growing document", dayOf("locus", hourly(23)), dayOf("growing", hourly(23)), "/s",
+		50, 80, false},
+	{"PostgreSQL, 64 callers; hour rows without combining", rateOf("locus", load(64, 1)), rateOf("rows", load(64, 1)),
+		"/s", 3, 5, false},
 	{"SQLite, one waiting caller; the disk's syncs", rateOf("locus-sqlite", load(1, 1)), syncsOf, "/s", 0.5, 0.7, false},
 	{"PostgreSQL, one waiting caller; the disk's syncs", rateOf("locus", load(1, 1)), syncsOf, "/s", 0.4, 0.55, false},
-	{"SQLite embedded, 64 callers; Redis `always`", rateOf("locus-sqlite", load(64, 1)), rateOf("redis", load(64, 1)), "/s", 0.9, 1.2, false},
-	{"PostgreSQL embedded, 64 callers; Redis `always`", rateOf("locus", load(64, 1)), rateOf("redis", load(64, 1)), "/s", 1.1, 1.6, false},
-	{"SQLite embedded, 8 x 1,000; Redis `always`, pipelined", rateOf("locus-sqlite", load(8, 1000)), rateOf("redis", load(8, 1000)), "/s", 4, 6, false},
-	{"PostgreSQL embedded, 8 x 1,000; Redis `always`, pipelined", rateOf("locus", load(8, 1000)), rateOf("redis", load(8, 1000)), "/s", 8, 14, false},
-	{"SQLite over HTTP, 8 x 1,000; Redis `always`, pipelined", rateOf("locus-sqlite-http", load(8, 1000)), rateOf("redis", load(8, 1000)), "/s", 2, 5, false},
-	{"PostgreSQL over HTTP, 8 x 1,000; Redis `always`, pipelined", rateOf("locus-http", load(8, 1000)), rateOf("redis", load(8, 1000)), "/s", 2, 5, false},
-	{"SQLite over HTTP, 64 callers; Redis `always`", rateOf("locus-sqlite-http", load(64, 1)), rateOf("redis", load(64, 1)), "/s", 0, 1, false},
-	{"PostgreSQL over HTTP, 64 callers; Redis `always`", rateOf("locus-http", load(64, 1)), rateOf("redis", load(64, 1)), "/s", 0, 1, false},
-	{"SQLite over HTTP, 64 callers share a client; Redis `always`", rateOf("locus-sqlite-client", load(64, 1)), rateOf("redis", load(64, 1)), "/s", 0, 1, false},
-	{"PostgreSQL over HTTP, 64 callers share a client; Redis `always`", rateOf("locus-client", load(64, 1)), rateOf("redis", load(64, 1)), "/s", 0, 1, false},
+	{"SQLite embedded, 64 callers; Redis `always`", rateOf("locus-sqlite", load(64, 1)), rateOf("redis", load(64, 1)),
+		"/s", 0.9, 1.2, false},
+	{"PostgreSQL embedded, 64 callers; Redis `always`", rateOf("locus", load(64, 1)), rateOf("redis", load(64, 1)), "/s",
+		1.1, 1.6, false},
+	{"SQLite embedded, 8 x 1,000; Redis `always`, pipelined", rateOf("locus-sqlite", load(8, 1000)),
+		rateOf("redis", load(8, 1000)), "/s", 4, 6, false},
+	{"PostgreSQL embedded, 8 x 1,000; Redis `always`, pipelined", rateOf("locus", load(8, 1000)),
+		rateOf("redis", load(8, 1000)), "/s", 8, 14, false},
+	{"SQLite over HTTP, 8 x 1,000; Redis `always`, pipelined", rateOf("locus-sqlite-http", load(8, 1000)),
+		rateOf("redis", load(8, 1000)), "/s", 2, 5, false},
+	{"PostgreSQL over HTTP, 8 x 1,000; Redis `always`, pipelined", rateOf("locus-http", load(8, 1000)),
+		rateOf("redis", load(8, 1000)), "/s", 2, 5, false},
+	{"SQLite over HTTP, 64 callers; Redis `always`", rateOf("locus-sqlite-http", load(64, 1)),
+		rateOf("redis", load(64, 1)), "/s", 0, 1, false},
+	{"PostgreSQL over HTTP, 64 callers; Redis `always`", rateOf("locus-http", load(64, 1)), rateOf("redis", load(64, 1)),
+		"/s", 0, 1, false},
+	{"SQLite over HTTP, 64 callers share a client; Redis `always`", rateOf("locus-sqlite-client", load(64, 1)),
+		rateOf("redis", load(64, 1)), "/s", 0, 1, false},
+	{"PostgreSQL over HTTP, 64 callers share a client; Redis `always`", rateOf("locus-client", load(64, 1)),
+		rateOf("redis", load(64, 1)), "/s", 0, 1, false},
 }
 
 // verdicts compares the reports with the goals. A goal that was not measured has no row.
@@ -79,7 +94,8 @@ func verdicts(reports []Report) (all []verdict) {
 		}
 		v := verdict{
 			goal: g.goal, ratio: ratios.Ranged(figure, "x"), aim: bound(">=", g.aim), gate: bound(">=", g.gate),
-			theirs: figure(rounds.Over(reports, g.theirs).Median()) + g.unit, ours: figure(rounds.Over(reports, g.ours).Median()) + g.unit,
+			theirs: figure(rounds.Over(reports, g.theirs).Median()) + g.unit,
+			ours:   figure(rounds.Over(reports, g.ours).Median()) + g.unit,
 		}
 		if g.below {
 			v.gate = bound("<", g.gate)
@@ -113,7 +129,8 @@ func bound(how string, v float64) string {
 func combined(reports []Report, method string) (verdict, bool) {
 	group := ofRun(reports, method, load(64, 1), func(r *Run) float64 { return r.Group })
 	return verdict{
-		goal: "hits a commit at 64 callers, " + title(method), ours: group.Ranged(figure, ""), gate: bound(">=", 30), aim: bound(">=", 60),
+		goal: "hits a commit at 64 callers, " + title(method), ours: group.Ranged(figure, ""), gate: bound(">=", 30),
+		aim:     bound(">=", 60),
 		reached: new(group.Median() >= 30),
 	}, len(group) > 0
 }
@@ -125,6 +142,7 @@ func manyMetrics(reports []Report, method string) (verdict, bool) {
 	ratios := rounds.Over(reports, func(r *Report) float64 { return many(r) / few(r) })
 	return verdict{
 		goal:   fmt.Sprintf("8 x 1,000, %s metrics / 100 metrics, %s", term.Count(int64(n)), title(method)),
-		theirs: figure(rounds.Over(reports, few).Median()) + "/s", ours: figure(rounds.Over(reports, many).Median()) + "/s", ratio: ratios.Ranged(figure, "x"),
+		theirs: figure(rounds.Over(reports, few).Median()) + "/s", ours: figure(rounds.Over(reports, many).Median()) + "/s",
+		ratio: ratios.Ranged(figure, "x"),
 	}, len(ratios) > 0
 }

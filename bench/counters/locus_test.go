@@ -70,7 +70,8 @@ func openLocus(kind string) func(context.Context, *bench, setting) (target, erro
 			if err != nil {
 				return nil, err
 			}
-			e.cells, e.services, e.recorders = cells, append(e.services, service), append(e.recorders, service.Counters().Recorder())
+			e.cells, e.services, e.recorders = cells, append(e.services, service), append(e.recorders,
+				service.Counters().Recorder())
 		}
 		return e, e.connect(ctx, kind, url)
 	}

@@ -88,7 +88,8 @@ func main() {
 	flag.Float64Var(&o.Foreign, "foreign", 0.3, "processors that others may use before a load is repeated; 0 is any")
 	flag.StringVar(&parts, "parts", "", "measure these parts only, of day,callers,turn")
 	flag.StringVar(&only, "methods", "", "measure these methods only, such as locus,growing,redis")
-	flag.StringVar(&given, "mongodb", "", "measure on the MongoDB at this URI too; $"+givenMongoDB+" if it holds a password")
+	flag.StringVar(&given, "mongodb", "",
+		"measure on the MongoDB at this URI too; $"+givenMongoDB+" if it holds a password")
 	flag.StringVar(&profile, "profile", "", "file for a profile of the program's processor, of the last round")
 	flag.Parse()
 	if parts != "" {

@@ -25,13 +25,15 @@ func givenTo(t *testing.T) mongoServer {
 	uri := mongotest.URI(t)
 	begin := strings.LastIndex(uri, "/locus_test_") + 1
 	name, _, _ := strings.Cut(uri[begin:], "?")
-	return mongoServer{uri: strings.Replace(uri, name, "", 1), text: mongotest.On(t).Text, unsafe: !mongotest.On(t).Durable}
+	return mongoServer{uri: strings.Replace(uri, name, "", 1), text: mongotest.On(t).Text,
+		unsafe: !mongotest.On(t).Durable}
 }
 
 // A short run on MongoDB, if one is given.
 func TestMeasure_LittleOnMongoDB(t *testing.T) {
 	t.Parallel()
-	o := Options{Metrics: 4, Batch: 3, Tx: 1, Every: 360, Shuffle: true, Round: 1, Seconds: 0.01, Callers: 8, Parts: []string{"day", "callers"}}
+	o := Options{Metrics: 4, Batch: 3, Tx: 1, Every: 360, Shuffle: true, Round: 1, Seconds: 0.01, Callers: 8,
+		Parts: []string{"day", "callers"}}
 	for _, w := range mongoDays {
 		o.Methods = append(o.Methods, w.key)
 	}
@@ -66,10 +68,14 @@ func TestSums_OnMongoDB(t *testing.T) {
 		collection string
 		twice      [][]string
 	}{
-		"growing": {openMongoDB(growing), "daily_hits", [][]string{{"daily"}, {"hourly.07"}, {"minute.0442"}, {"daily", "hourly.07", "minute.0442"}}},
-		"flat":    {openMongoDB(flat), "daily_hits", [][]string{{"daily"}, {"hourly.23"}, {"minute.1439"}, {"daily", "hourly.23", "minute.1439"}}},
-		"tree":    {openMongoDB(tree), "daily_hits", [][]string{{"daily"}, {"hourly.23"}, {"minute.23.59"}, {"daily", "hourly.23", "minute.23.59"}}},
-		"locus":   {openLocusMongoDB, "counter_day", [][]string{{"n"}, {"h.07"}, {"q.29"}, {"m.07.22"}, {"n", "h.07", "q.29", "m.07.22"}}},
+		"growing": {openMongoDB(growing), "daily_hits",
+			[][]string{{"daily"}, {"hourly.07"}, {"minute.0442"}, {"daily", "hourly.07", "minute.0442"}}},
+		"flat": {openMongoDB(flat), "daily_hits",
+			[][]string{{"daily"}, {"hourly.23"}, {"minute.1439"}, {"daily", "hourly.23", "minute.1439"}}},
+		"tree": {openMongoDB(tree), "daily_hits",
+			[][]string{{"daily"}, {"hourly.23"}, {"minute.23.59"}, {"daily", "hourly.23", "minute.23.59"}}},
+		"locus": {openLocusMongoDB, "counter_day",
+			[][]string{{"n"}, {"h.07"}, {"q.29"}, {"m.07.22"}, {"n", "h.07", "q.29", "m.07.22"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -165,7 +165,8 @@ func (d *mongoDocuments) add(ctx context.Context, _ int, c call) error {
 // prepared creates a document, and leaves an existing one unchanged.
 func (d *mongoDocuments) prepared(m int32, day time.Time) mongo.WriteModel {
 	return mongo.NewUpdateOneModel().SetFilter(bson.D{{Key: "_id", Value: d.id(m, day)}}).SetUpsert(true).
-		SetUpdate(bson.D{{Key: "$set", Value: bson.D{{Key: "metadata", Value: d.metadata(m, day)}}}, {Key: "$inc", Value: d.zeros}})
+		SetUpdate(bson.D{{Key: "$set", Value: bson.D{{Key: "metadata", Value: d.metadata(m, day)}}},
+			{Key: "$inc", Value: d.zeros}})
 }
 
 // prepare creates the documents of a day that chance has not created.

@@ -34,14 +34,18 @@ var panels = []struct {
 }{
 	{
 		"PostgreSQL",
-		[]Method{{"locus", "Locus"}, {"growing", "document, growing"}, {"flat", "preallocated, flat"}, {"tree", "preallocated, hierarchical"}},
+		[]Method{{"locus", "Locus"}, {"growing", "document, growing"}, {"flat", "preallocated, flat"},
+			{"tree", "preallocated, hierarchical"}},
 		[]string{"#1f77d0", "#d0342c", "#e0a000", "#8a5cd0"},
 	},
-	{"SQLite", []Method{{"locus-sqlite", "Locus"}, {"growing-sqlite", "document, growing"}}, []string{"#1f77d0", "#d0342c"}},
-	{"Redis", []Method{{"redis", "hash tables"}, {"redis-list", "its default: lists at first"}}, []string{"#4f9a3a", "#c06a00"}},
+	{"SQLite", []Method{{"locus-sqlite", "Locus"}, {"growing-sqlite", "document, growing"}},
+		[]string{"#1f77d0", "#d0342c"}},
+	{"Redis", []Method{{"redis", "hash tables"}, {"redis-list", "its default: lists at first"}},
+		[]string{"#4f9a3a", "#c06a00"}},
 	{
 		"MongoDB",
-		[]Method{{"locus-mongodb", "Locus"}, {"growing-mongodb", "document, growing"}, {"flat-mongodb", "preallocated, flat"}, {"tree-mongodb", "preallocated, hierarchical"}},
+		[]Method{{"locus-mongodb", "Locus"}, {"growing-mongodb", "document, growing"}, {"flat-mongodb", "preallocated, flat"},
+			{"tree-mongodb", "preallocated, hierarchical"}},
 		[]string{"#1f77d0", "#d0342c", "#e0a000", "#8a5cd0"},
 	},
 }
@@ -107,8 +111,10 @@ func drawPanels(b *strings.Builder, reports []Report) {
 			continue
 		}
 		step := nice(highest / 5)
-		linear := &plot{rounds.Plot{Builder: b, X: x, Y: rounds.Axis{Low: 0, High: step * math.Ceil(highest/step), From: 60 + panelHeight, To: 60}}}
-		log := &plot{rounds.Plot{Builder: b, X: x, Y: rounds.Axis{Low: low, High: high, From: 375 + panelHeight, To: 375, Log: true}}}
+		linear := &plot{rounds.Plot{Builder: b, X: x,
+			Y: rounds.Axis{Low: 0, High: step * math.Ceil(highest/step), From: 60 + panelHeight, To: 60}}}
+		log := &plot{rounds.Plot{Builder: b, X: x,
+			Y: rounds.Axis{Low: low, High: high, From: 375 + panelHeight, To: 375, Log: true}}}
 		linear.Text(left, 25, "start", "title", panel.title)
 		linear.Text(left-60, 48, "start", "", "hits a second")
 		log.Text(left-60, 363, "start", "", "the same, one logarithmic axis")

@@ -28,7 +28,8 @@ type process struct {
 
 // start starts a server, which ends at the latest with the test, and waits until ready returns nil.
 func (b *bench) start(ready func() error, program string, args ...string) (*process, error) {
-	p := &process{cmd: exec.CommandContext(context.WithoutCancel(b.tb.Context()), program, args...), exited: make(chan struct{})}
+	p := &process{cmd: exec.CommandContext(context.WithoutCancel(b.tb.Context()), program, args...),
+		exited: make(chan struct{})}
 	p.cmd.Env = append(os.Environ(), asLocus+"=1")
 	p.cmd.Stdout, p.cmd.Stderr = &p.log, &p.log
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // signals from the terminal are for the program only

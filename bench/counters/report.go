@@ -22,11 +22,12 @@ type Options struct {
 	Every   int     `json:"every"`   // play every n-th minute
 	Shuffle bool    `json:"shuffle"` // random order of the hours in every second round
 
-	Seconds float64  `json:"seconds"`           // duration of a load of callers
-	Callers int      `json:"callers"`           // maximum
-	Many    int      `json:"many"`              // metrics of the load with many; 0 leaves it out
-	Around  int      `json:"around"`            // metrics of the test of turning hours; 0 leaves it out
-	Foreign float64  `json:"foreign"`           // processors that other programs may use before a load is repeated; 0 means no limit
+	Seconds float64 `json:"seconds"` // duration of a load of callers
+	Callers int     `json:"callers"` // maximum
+	Many    int     `json:"many"`    // metrics of the load with many; 0 leaves it out
+	Around  int     `json:"around"`  // metrics of the test of turning hours; 0 leaves it out
+	// processors that other programs may use before a load is repeated; 0 means no limit
+	Foreign float64  `json:"foreign"`
 	Parts   []string `json:"parts,omitempty"`   // day, callers, turn; all if empty
 	Methods []string `json:"methods,omitempty"` // the methods to measure; all if empty
 	Round   int      `json:"round"`

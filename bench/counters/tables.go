@@ -43,7 +43,8 @@ func writeGoals(b *strings.Builder, reports []Report) {
 	}
 	b.WriteString("| goal | theirs | Locus | ratio (range) | gate | aim | reached |\n|---|--:|--:|---|---|---|---|\n")
 	for _, v := range all {
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", v.goal, v.theirs, v.ours, v.ratio, v.gate, v.aim, rounds.Reached(v.reached))
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", v.goal, v.theirs, v.ours, v.ratio, v.gate, v.aim,
+			rounds.Reached(v.reached))
 	}
 	b.WriteByte('\n')
 }

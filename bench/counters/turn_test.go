@@ -86,7 +86,8 @@ func (b *bench) around(ctx context.Context, w way, prepared bool) (err error) {
 	_, _, foreign := b.used().Since(before, 1)
 	b.Turns = append(b.Turns, Turn{
 		Method: w.key, Prepared: prepared, Metrics: b.Around, Others: foreign,
-		Hour: rounds.Quantile(hour.waits, 0.99), Day: rounds.Quantile(day.waits, 0.99), Else: rounds.Quantile(others.waits, 0.99),
+		Hour: rounds.Quantile(hour.waits, 0.99), Day: rounds.Quantile(day.waits, 0.99),
+		Else:     rounds.Quantile(others.waits, 0.99),
 		HourRate: hour.rate(), DayRate: day.rate(), ElseRate: others.rate(),
 	})
 	return compare(ctx, t, func(int) int64 { return played })

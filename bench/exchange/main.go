@@ -50,16 +50,21 @@ type command struct {
 
 var commands = []command{
 	{"ingest CSV", []string{"ingest", "DIR/rows.csv", "--kind", "place", "--key", "key", "--data", "DIR/first"}, ""},
-	{"export records as CSV", []string{"export", "records", "-o", "DIR/out.csv", "--data", "DIR/first"}, "entity list --all"},
-	{"export records as JSON lines", []string{"export", "records", "-o", "DIR/out.jsonl", "--data", "DIR/first"}, "entity list --all"},
-	{"export records as Parquet", []string{"export", "records", "-o", "DIR/out.parquet", "--data", "DIR/first"}, "entity list --all"},
-	{"export entities as CSV", []string{"export", "entities", "-o", "DIR/entities.csv", "--data", "DIR/first"}, "entity list --all"},
+	{"export records as CSV", []string{"export", "records", "-o", "DIR/out.csv", "--data", "DIR/first"},
+		"entity list --all"},
+	{"export records as JSON lines", []string{"export", "records", "-o", "DIR/out.jsonl", "--data", "DIR/first"},
+		"entity list --all"},
+	{"export records as Parquet", []string{"export", "records", "-o", "DIR/out.parquet", "--data", "DIR/first"},
+		"entity list --all"},
+	{"export entities as CSV", []string{"export", "entities", "-o", "DIR/entities.csv", "--data", "DIR/first"},
+		"entity list --all"},
 	{"entity list --all", []string{"entity", "list", "--all", "--json", "--data", "DIR/first"}, ""},
 	{"ingest exported CSV", []string{"ingest", "DIR/out.csv", "--data", "DIR/csv"}, ""},
 	{"ingest exported JSON lines", []string{"ingest", "DIR/out.jsonl", "--data", "DIR/jsonl"}, "ingest exported CSV"},
 	{"ingest exported Parquet", []string{"ingest", "DIR/out.parquet", "--data", "DIR/parquet"}, "ingest exported CSV"},
 	{"ingest --dry-run", []string{"ingest", "DIR/out.csv", "--dry-run", "--data", "DIR/first"}, ""},
-	{"dedupe", []string{"dedupe", "DIR/rows.csv", "--kind", "place", "--key", "key", "-o", "DIR/deduped.csv"}, "ingest CSV"},
+	{"dedupe", []string{"dedupe", "DIR/rows.csv", "--kind", "place", "--key", "key", "-o", "DIR/deduped.csv"},
+		"ingest CSV"},
 	{"dump", []string{"dump", "-o", "DIR/dump.jsonl.zst", "--data", "DIR/first"}, ""},
 	{"restore", []string{"restore", "DIR/dump.jsonl.zst", "--data", "DIR/restored"}, "ingest CSV"},
 }
@@ -149,7 +154,8 @@ func write(name string, records int64) (err error) {
 
 // report prints the table.
 func report(to io.Writer, records int64, costs map[string][]cost) {
-	fmt.Fprintf(to, "| %d records | records/s | processor, us a record | memory, MB | of |\n|---|---|---|---|---|\n", records)
+	fmt.Fprintf(to, "| %d records | records/s | processor, us a record | memory, MB | of |\n|---|---|---|---|---|\n",
+		records)
 	for _, c := range commands {
 		all := costs[c.name]
 		compared := ""

@@ -34,8 +34,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(pgtest.Main(m))
 }
 
-// BenchmarkTables measures imports of workbooks and of tables of databases beside one of the same rows as CSV, and exports
-// into PostgreSQL beside COPY of the same rows into a table with the same key.
+// BenchmarkTables measures imports of workbooks and of tables of databases beside one of the same rows as CSV, and
+// exports into PostgreSQL beside COPY of the same rows into a table with the same key.
 //
 //	go -C bench test -run '^$' -bench Tables -benchtime 1x ./exchange
 func BenchmarkTables(b *testing.B) {
@@ -65,13 +65,15 @@ func BenchmarkTables(b *testing.B) {
 		as := []string{"--kind", "place", "--key", "key", "--data"}
 		file := run("csv", nil, append([]string{"ingest", "DIR/rows.csv"}, append(as, to("csv"))...)...)
 		run("xlsx", file, append([]string{"ingest", "DIR/out.xlsx"}, append(as, to("xlsx"))...)...)
-		run("sqlite", file, append([]string{"ingest", "sqlite:DIR/out.db", "--table", "records"}, append(as, to("sqlite"))...)...)
+		run("sqlite", file, append([]string{"ingest", "sqlite:DIR/out.db", "--table", "records"},
+			append(as, to("sqlite"))...)...)
 
 		database := server.Remote(b, server.Database(b))
 		exported := run("export", nil, "export", "records", "--to", database+"&table=records", "--data", to("csv"))
 		copied := copyRows(b, database, dir)
 		b.ReportMetric(copied.Seconds()/exported.clock.Seconds(), "export-of-COPY")
-		run("postgres", file, append([]string{"ingest", database, "--table", "records", "--yes"}, append(as, to("postgres"))...)...)
+		run("postgres", file, append([]string{"ingest", database, "--table", "records", "--yes"},
+			append(as, to("postgres"))...)...)
 	}
 }
 

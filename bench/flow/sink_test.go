@@ -100,8 +100,8 @@ func entities(b *testing.B, db *locus.DB) (n int64) {
 	return n
 }
 
-// BenchmarkFollow puts records at a rate in calls of 100, with and without a webhook in turn. The lag of a record is the
-// time from the end of its put until an event with it is received.
+// BenchmarkFollow puts records at a rate in calls of 100, with and without a webhook in turn. The lag of a record is
+// the time from the end of its put until an event with it is received.
 func BenchmarkFollow(b *testing.B) {
 	const each, calls, turns = 100, 30, 6
 	for range b.N {

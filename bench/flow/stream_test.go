@@ -23,10 +23,11 @@ import (
 	_ "github.com/locus-db/locus/storage/sqlite"
 )
 
-// BenchmarkStream reads a table of PostgreSQL, first its rows and then as many changes of it, and puts the same records in
-// calls of 1,000. A source puts up to 2,000 at once.
+// BenchmarkStream reads a table of PostgreSQL, first its rows and then as many changes of it, and puts the same records
+// in calls of 1,000. A source puts up to 2,000 at once.
 func BenchmarkStream(b *testing.B) {
-	server := pgtest.Start(b, &pgtest.Options{MaxConnections: 30, InMemory: true, Settings: map[string]string{"wal_level": "logical"}})
+	server := pgtest.Start(b, &pgtest.Options{MaxConnections: 30, InMemory: true,
+		Settings: map[string]string{"wal_level": "logical"}})
 	for range b.N {
 		stream(b, server)
 	}

@@ -33,10 +33,12 @@ type slice struct {
 	batches float64
 }
 
-var columns = []string{"backend", "records", "seconds", "per_second", "cpu_us", "others", "p50_ms", "p99_ms", "bytes", "rss_mb", "compared", "machine"}
+var columns = []string{"backend", "records", "seconds", "per_second", "cpu_us", "others", "p50_ms", "p99_ms", "bytes",
+	"rss_mb", "compared", "machine"}
 
 func (s *slice) figures() []*float64 {
-	return []*float64{&s.Seconds, &s.PerSecond, &s.CPU, &s.Others, &s.P50, &s.P99, &s.Bytes, &s.RSS, &s.Compared, &s.Machine}
+	return []*float64{&s.Seconds, &s.PerSecond, &s.CPU, &s.Others, &s.P50, &s.P99, &s.Bytes, &s.RSS,
+		&s.Compared, &s.Machine}
 }
 
 // add merges another slice into s. Figures are means weighted by the records.

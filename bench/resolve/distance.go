@@ -59,6 +59,7 @@ func rest(ctx context.Context, o options) error {
 		}
 	}
 	each := float64(counted[1]-counted[0]) / o.idle.Seconds()
-	fmt.Printf("\nidle: %.1f transactions a second, %.3f a cell, of %d services\n", each, each/float64(o.cells), o.services)
+	fmt.Printf("\nidle: %.1f transactions a second, %.3f a cell, of %d services\n", each,
+		each/float64(o.cells), o.services)
 	return nil
 }

@@ -143,7 +143,8 @@ func (l *load) loadAll(ctx context.Context, service *locus.DB) error {
 	now := l.stages.read()
 	servers, program, _ := now.used.Since(before.used, int(n))
 	all := time.Since(l.begin)
-	fmt.Printf("\nload: %.1f s, cpu %.0f µs/record, %.0f of it of database servers\n", now.at.Sub(before.at).Seconds(), servers+program, servers)
+	fmt.Printf("\nload: %.1f s, cpu %.0f µs/record, %.0f of it of database servers\n", now.at.Sub(before.at).Seconds(),
+		servers+program, servers)
 	for _, step := range steps {
 		fmt.Printf("  %-8s %6.1f s, cpu %3.0f µs/record, RSS %5.0f MB\n", step, seconds[step], micros[step], memory[step])
 	}
@@ -183,7 +184,8 @@ func (l *load) progress(ends <-chan struct{}) {
 			done := max(min(l.next.Load(), l.o.records), 1)
 			spent := time.Since(l.begin)
 			left := time.Duration(float64(spent) / float64(done) * float64(l.o.records-done)).Round(time.Second)
-			fmt.Fprintf(os.Stderr, "\r\033[K%d of %d, %.0f a second, %v left", done, l.o.records, float64(done)/spent.Seconds(), left)
+			fmt.Fprintf(os.Stderr, "\r\033[K%d of %d, %.0f a second, %v left", done, l.o.records,
+				float64(done)/spent.Seconds(), left)
 		}
 	}
 }

@@ -78,21 +78,26 @@ func main() {
 	flag.StringVar(&o.via, "via", "library", "library or http")
 	flag.Uint64Var(&o.seed, "seed", 1, "which story the records tell")
 	flag.IntVar(&o.services, "services", 1, "services that share the cells, as processes do; with -map")
-	flag.StringVar(&o.cellmap, "map", "", "a new installation on PostgreSQL servers, postgres://HOST/NAME, instead of files")
+	flag.StringVar(&o.cellmap, "map", "",
+		"a new installation on PostgreSQL servers, postgres://HOST/NAME, instead of files")
 	flag.StringVar(&o.dir, "dir", "", "where the data goes; a temporary directory by default")
 	flag.BoolVar(&o.rollups, "rollups", false, "two rollups follow the writes, and are verified at the end")
 	flag.StringVar(&o.cpuprofile, "cpuprofile", "", "file for a profile of the run")
 	flag.BoolVar(&o.story, "story", false, "the records of the demo instead of the steady stream")
 	flag.Int64Var(&o.slices, "slices", 10, "lines of the table")
-	flag.StringVar(&o.curve, "curve", "", "writes the table to this path with .csv, beside that of the other backend, and .svg of both")
+	flag.StringVar(&o.curve, "curve", "",
+		"writes the table to this path with .csv, beside that of the other backend, and .svg of both")
 	flag.Int64Var(&o.rate, "rate", 0, "so many records a second and no more; latencies are from when a call was due")
 	flag.Int64Var(&o.disk, "disk", 20, "ends the run when the files take so many gigabytes")
 	flag.BoolVar(&o.judge, "judge", true, "compares the entities with the truth at the end")
 	flag.DurationVar(&o.delay, "delay", 0, "how long what is sent to the server of -map, or comes from it, takes")
-	flag.StringVar(&o.peers, "peers", "127.0.0.1:0", "where services listen for each other, \"\" to go through the databases")
-	flag.DurationVar(&o.idle, "idle", 0, "for how long to count the transactions of the server of -map when nothing is written any more")
+	flag.StringVar(&o.peers, "peers", "127.0.0.1:0",
+		"where services listen for each other, \"\" to go through the databases")
+	flag.DurationVar(&o.idle, "idle", 0,
+		"for how long to count the transactions of the server of -map when nothing is written any more")
 	flag.BoolVar(&o.load, "load", false, "a first load: the records are only put, then all are resolved at once")
-	flag.Int64Var(&o.onto, "onto", 0, "how many records there are already: they are loaded first and are not in the figures")
+	flag.Int64Var(&o.onto, "onto", 0,
+		"how many records there are already: they are loaded first and are not in the figures")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

@@ -48,7 +48,8 @@ func draw(b *strings.Builder, title string, all []slice, most, left, right float
 		high = max(high, figure(s))
 	}
 	ys := steps(high)
-	p := rounds.Plot{Builder: b, X: rounds.Axis{Low: 0, High: most, From: left, To: right}, Y: rounds.Axis{Low: 0, High: ys[len(ys)-1], From: 310, To: 60}}
+	p := rounds.Plot{Builder: b, X: rounds.Axis{Low: 0, High: most, From: left, To: right},
+		Y: rounds.Axis{Low: 0, High: ys[len(ys)-1], From: 310, To: 60}}
 	p.Text(left, 24, "start", "title", title)
 	xs := steps(most)
 	if xs[len(xs)-1] > most {
@@ -72,7 +73,8 @@ func draw(b *strings.Builder, title string, all []slice, most, left, right float
 		if points.Len() == 0 {
 			continue
 		}
-		fmt.Fprintf(b, `<polyline fill="none" stroke="%s" stroke-width="2" points="%s"/>`+"\n", colours[name[0]], strings.TrimSpace(points.String()))
+		fmt.Fprintf(b, `<polyline fill="none" stroke="%s" stroke-width="2" points="%s"/>`+"\n", colours[name[0]],
+			strings.TrimSpace(points.String()))
 		fmt.Fprintf(b, `<text x="%.0f" y="46" style="fill: %s">%s</text>`+"\n", x, colours[name[0]], name[1])
 		x += 90
 	}

@@ -24,7 +24,8 @@ func define(ctx context.Context, s *locus.DB) error {
 		if _, _, err := s.Rollups().Define(ctx, d); err != nil {
 			return err
 		}
-		if _, err := s.Rollups().Query(ctx, d.Name, rollups.Query{Read: rollups.Read{Patience: time.Minute}}); err != nil { // wait until it serves
+		// wait until it serves
+		if _, err := s.Rollups().Query(ctx, d.Name, rollups.Query{Read: rollups.Read{Patience: time.Minute}}); err != nil {
 			return err
 		}
 	}
@@ -35,7 +36,8 @@ func define(ctx context.Context, s *locus.DB) error {
 func verify(ctx context.Context, s *locus.DB) error {
 	for _, d := range definitions {
 		begin := time.Now()
-		answer, err := s.Rollups().Query(ctx, d.Name, rollups.Query{Read: rollups.Read{Latest: true, Patience: time.Minute}, Limit: 1000})
+		answer, err := s.Rollups().Query(ctx, d.Name,
+			rollups.Query{Read: rollups.Read{Latest: true, Patience: time.Minute}, Limit: 1000})
 		if err != nil {
 			return err
 		}
@@ -51,7 +53,8 @@ func verify(ctx context.Context, s *locus.DB) error {
 		if differs > 0 {
 			return fmt.Errorf("rollup %s: %d rows differ from their recomputation", d.Name, differs)
 		}
-		fmt.Printf("\nrollup %s: %d groups, up to date %v after the last put, %d rows verified\n", d.Name, len(answer.Groups), caught.Round(time.Millisecond), rows)
+		fmt.Printf("\nrollup %s: %d groups, up to date %v after the last put, %d rows verified\n", d.Name, len(answer.Groups),
+			caught.Round(time.Millisecond), rows)
 	}
 	return nil
 }

@@ -66,7 +66,8 @@ func (l *locus) follow(ctx context.Context, batch int) (*following, error) {
 		locus: l, db: l.database(), catalog: catalog, stop: stop,
 		built: make(chan struct{}), read: make(chan struct{}, 1), ended: make(chan error, 2),
 	}
-	f.follower = rollup.NewFollower(rollup.Options{Database: f.db, Owner: "bench", TTL: 10 * time.Second, Now: time.Now, Batch: batch})
+	f.follower = rollup.NewFollower(rollup.Options{Database: f.db, Owner: "bench", TTL: 10 * time.Second, Now: time.Now,
+		Batch: batch})
 	go func() { f.ended <- f.steps(ctx) }()
 	go func() { f.ended <- f.reads(ctx) }()
 	select {

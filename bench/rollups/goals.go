@@ -46,7 +46,8 @@ func speed(reports []Report, goal, what string, l Load, p99, gate, aim float64) 
 	ratio := scaled(rate, 1/textLoad)
 	return verdict{
 		goal: goal, what: what,
-		theirs: rounds.Figure(textLoad) + "/s", ours: fmt.Sprintf("%s/s, p99 visible %s ms", rounds.Figure(rate.Median()), rounds.Figure(late.Median())),
+		theirs:  rounds.Figure(textLoad) + "/s",
+		ours:    fmt.Sprintf("%s/s, p99 visible %s ms", rounds.Figure(rate.Median()), rounds.Figure(late.Median())),
 		ratio:   ratio.Ranged(rounds.Figure, "x"),
 		gate:    fmt.Sprintf(">= %gx, p99 <= %g ms", gate, p99),
 		aim:     fmt.Sprintf("%gx", aim),
@@ -88,8 +89,9 @@ func againstTriggers(reports []Report, what string, l Load) (verdict, bool) {
 		return mine.PerSecond / best.PerSecond
 	})
 	return verdict{
-		goal: "G5", what: what, theirs: rounds.Figure(theirs.Median()) + "/s", ours: rounds.Figure(ours.Median()) + "/s", ratio: ratio.Ranged(rounds.Figure, "x"),
-		gate: ">= 2x", aim: "2.5x", reached: new(ratio.Median() >= 2),
+		goal: "G5", what: what, theirs: rounds.Figure(theirs.Median()) + "/s", ours: rounds.Figure(ours.Median()) + "/s",
+		ratio: ratio.Ranged(rounds.Figure, "x"),
+		gate:  ">= 2x", aim: "2.5x", reached: new(ratio.Median() >= 2),
 	}, len(ratio) > 0
 }
 
@@ -125,8 +127,9 @@ func answerOf(reports []Report, what, peer string, gate, aim float64) (verdict, 
 		return other.All / mine.All
 	})
 	return verdict{
-		goal: "G6", what: what, theirs: rounds.Figure(theirs.Median()) + " ms", ours: rounds.Figure(ours.Median()) + " ms", ratio: ratio.Ranged(rounds.Figure, "x"),
-		gate: fmt.Sprintf(">= %gx", gate), aim: fmt.Sprintf("%gx", aim), reached: new(ratio.Median() >= gate),
+		goal: "G6", what: what, theirs: rounds.Figure(theirs.Median()) + " ms", ours: rounds.Figure(ours.Median()) + " ms",
+		ratio: ratio.Ranged(rounds.Figure, "x"),
+		gate:  fmt.Sprintf(">= %gx", gate), aim: fmt.Sprintf("%gx", aim), reached: new(ratio.Median() >= gate),
 	}, len(ratio) > 0
 }
 
@@ -147,8 +150,9 @@ func undisturbed(reports []Report) (verdict, bool) {
 	}
 	return verdict{
 		goal: "G7", what: fmt.Sprintf("p99 visible under a foreign transaction of %g s; below xmin", reports[0].Foreign),
-		theirs: rounds.Figure(theirs.Median()) + " ms", ours: fmt.Sprintf("%s ms (without it %s)", rounds.Figure(ours.Median()), rounds.Figure(before.Median())),
-		ratio: ratio.Ranged(rounds.Figure, "x"), gate: ">= 100x", aim: "400x", reached: new(ratio.Median() >= 100),
+		theirs: rounds.Figure(theirs.Median()) + " ms",
+		ours:   fmt.Sprintf("%s ms (without it %s)", rounds.Figure(ours.Median()), rounds.Figure(before.Median())),
+		ratio:  ratio.Ranged(rounds.Figure, "x"), gate: ">= 100x", aim: "400x", reached: new(ratio.Median() >= 100),
 	}, true
 }
 

@@ -129,7 +129,8 @@ func (l *locus) write(ctx context.Context, _ int, pets []*pet) error {
 		for i, p := range pets {
 			was := before[i]
 			after[i] = l.entity(p, was.Members[0].Version+1)
-			c := changelog.Change{Time: now, Kind: changelog.Changed, Entity: was.ID, Before: versions(was), After: versions(after[i].Entity)}
+			c := changelog.Change{Time: now, Kind: changelog.Changed, Entity: was.ID, Before: versions(was),
+				After: versions(after[i].Entity)}
 			if images.Entities != nil {
 				c.Was, c.Is = imageOf(was, images.Entities), imageOf(after[i].Entity, images.Entities)
 			}

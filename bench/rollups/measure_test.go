@@ -186,7 +186,8 @@ func (b *bench) locus(ctx context.Context, w *world, method, kind, url string) (
 		}
 		return err
 	}
-	return b.each(ctx, place, kind == "postgres", []Load{at(1), at(10), disturbed, at(50), shared, single, tens, hundreds}, run)
+	return b.each(ctx, place, kind == "postgres",
+		[]Load{at(1), at(10), disturbed, at(50), shared, single, tens, hundreds}, run)
 }
 
 // each runs one load after the other; the disturbed one only if there is a server to disturb, at url.

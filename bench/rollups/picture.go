@@ -26,8 +26,9 @@ const (
 
 // colours of the methods.
 var colours = map[string]string{
-	"locus": "#1f77d0", "locus-sqlite": "#17a2a2", "ceiling": "#888888", "trigger-row": "#c06a00", "trigger-sum": "#e0a000",
-	"view": "#8a5cd0", "xmin": "#d0342c", "gin": "#4f9a3a", "group": "#b0589a",
+	"locus": "#1f77d0", "locus-sqlite": "#17a2a2", "ceiling": "#888888", "trigger-row": "#c06a00",
+	"trigger-sum": "#e0a000",
+	"view":        "#8a5cd0", "xmin": "#d0342c", "gin": "#4f9a3a", "group": "#b0589a",
 }
 
 // label is the name of a method at a height.
@@ -102,8 +103,10 @@ func picture(reports []Report) string {
 }
 
 func drawSpeed(b *strings.Builder, reports []Report) {
-	p := &plot{Plot: rounds.Plot{Builder: b, X: rounds.Axis{Low: 100, High: 100_000, From: 60, To: 400, Log: true}, Y: rounds.Axis{Low: 1, High: 100_000, From: 400, To: 60, Log: true}}}
-	p.frame("How fast, and how late", "updates a second", "p99 until visible, ms", rounds.Decades(100, 100_000), rounds.Decades(1, 100_000))
+	p := &plot{Plot: rounds.Plot{Builder: b, X: rounds.Axis{Low: 100, High: 100_000, From: 60, To: 400, Log: true},
+		Y: rounds.Axis{Low: 1, High: 100_000, From: 400, To: 60, Log: true}}}
+	p.frame("How fast, and how late", "updates a second", "p99 until visible, ms", rounds.Decades(100, 100_000),
+		rounds.Decades(1, 100_000))
 	p.Line("load", p.X.At(textLoad), p.Y.From, p.X.At(textLoad), p.Y.To)
 	p.Text(p.X.At(textLoad)+4, p.Y.To+14, "start", "", "the text's load")
 	for _, m := range methods {
@@ -149,13 +152,16 @@ func drawFreshness(b *strings.Builder, reports []Report) {
 	if end == 0 {
 		return
 	}
-	p := &plot{Plot: rounds.Plot{Builder: b, X: rounds.Axis{Low: 0, High: end, From: 650, To: 940}, Y: rounds.Axis{Low: 1, High: 100_000, From: 400, To: 60, Log: true}}}
+	p := &plot{Plot: rounds.Plot{Builder: b, X: rounds.Axis{Low: 0, High: end, From: 650, To: 940},
+		Y: rounds.Axis{Low: 1, High: 100_000, From: 400, To: 60, Log: true}}}
 	var seconds []float64
 	for s := 0.0; s <= end; s += 5 {
 		seconds = append(seconds, s)
 	}
-	fmt.Fprintf(p, `<rect class="shade" x="%.1f" y="%.0f" width="%.1f" height="%.0f"/>`+"\n", p.X.At(from), p.Y.To, p.X.At(to)-p.X.At(from), p.Y.From-p.Y.To)
-	p.frame("A foreign transaction is open", "seconds", "oldest update not visible, ms", seconds, rounds.Decades(1, 100_000))
+	fmt.Fprintf(p, `<rect class="shade" x="%.1f" y="%.0f" width="%.1f" height="%.0f"/>`+"\n", p.X.At(from), p.Y.To,
+		p.X.At(to)-p.X.At(from), p.Y.From-p.Y.To)
+	p.frame("A foreign transaction is open", "seconds", "oldest update not visible, ms", seconds,
+		rounds.Decades(1, 100_000))
 	for _, m := range methods {
 		p.curve(m.Key, freshness(reports, m.Key), false)
 	}

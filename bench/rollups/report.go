@@ -159,7 +159,8 @@ func loads(reports []Report, method string) (all []Load) {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Load) int {
-		return cmp.Or(order(a.Foreign, b.Foreign), cmp.Compare(a.Rate, b.Rate), order(b.Queue, a.Queue), cmp.Compare(a.Batch, b.Batch))
+		return cmp.Or(order(a.Foreign, b.Foreign), cmp.Compare(a.Rate, b.Rate), order(b.Queue, a.Queue),
+			cmp.Compare(a.Batch, b.Batch))
 	})
 	return all
 }

@@ -22,7 +22,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Main(m)) }
 // A short run of every measurement, which also checks that each method counts correctly.
 func TestMeasure_Little(t *testing.T) {
 	t.Parallel()
-	r := measure(t, Options{Documents: 300, Tags: 3000, PerTag: 5, Seconds: 0.05, Foreign: 0.2, Cells: []string{"postgres", "sqlite"}})
+	r := measure(t, Options{Documents: 300, Tags: 3000, PerTag: 5, Seconds: 0.05, Foreign: 0.2,
+		Cells: []string{"postgres", "sqlite"}})
 	for _, run := range r.Runs {
 		if run.PerSecond <= 0 {
 			t.Errorf("%+v", run)

@@ -35,7 +35,8 @@ func tables(reports []Report) string {
 func writeGoals(b *strings.Builder, reports []Report) {
 	b.WriteString("| goal | what | theirs | Locus | ratio (range) | gate | aim | reached |\n|---|---|--:|--:|---|---|---|---|\n")
 	for _, v := range verdicts(reports) {
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", v.goal, v.what, v.theirs, v.ours, v.ratio, v.gate, v.aim, rounds.Reached(v.reached))
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", v.goal, v.what, v.theirs, v.ours, v.ratio, v.gate,
+			v.aim, rounds.Reached(v.reached))
 	}
 	b.WriteByte('\n')
 }
@@ -98,7 +99,8 @@ func writeAnswers(b *strings.Builder, reports []Report) {
 				note = a.Note
 			}
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", m.Title, rounds.Figure(all.Median()), ratio.Ranged(rounds.Figure, "x"), cost, one, note)
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", m.Title, rounds.Figure(all.Median()),
+			ratio.Ranged(rounds.Figure, "x"), cost, one, note)
 	}
 }
 

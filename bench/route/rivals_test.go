@@ -104,7 +104,8 @@ var (
 		for _, name := range nodeNames() {
 			members = append(members, member(name))
 		}
-		return consistent.New(members, consistent.Config{Hasher: xxh64{}, PartitionCount: 20_479, ReplicationFactor: 20, Load: 1.25})
+		return consistent.New(members,
+			consistent.Config{Hasher: xxh64{}, PartitionCount: 20_479, ReplicationFactor: 20, Load: 1.25})
 	})
 	stathatRing = sync.OnceValue(func() *stathat.Consistent {
 		ring := stathat.New()

@@ -38,7 +38,8 @@ var suite = compare.Suite{
 		{Key: "stathat", Title: "stathat.com/c/consistent, 1,024 nodes", Note: "a ring"},
 		{Key: "lafikl", Title: "lafikl/consistent, 1,024 nodes", Note: "a ring"},
 		{Key: "rendezvous", Title: "dgryski/go-rendezvous, 1,024 nodes", Note: "no ring: asks each node's hash"},
-		{Key: "vitess", Title: "Vitess's hash (DES), 1,024 shards", Note: "the algorithm only: crypto/des and the shard's range"},
+		{Key: "vitess", Title: "Vitess's hash (DES), 1,024 shards",
+			Note: "the algorithm only: crypto/des and the shard's range"},
 
 		{Key: "map", Title: "Go map of 2^20", Note: "a table: knows what it was known_epoch"},
 		{Key: "lru", Title: "hashicorp/golang-lru of 2^20", Note: "a cache in which everything is found"},
@@ -84,7 +85,8 @@ func ratios(bench, ours string) (all []compare.Goal) {
 		{"otter", 40},
 		{"memdb", 300},
 	} {
-		all = append(all, compare.Goal{Bench: bench, Ours: ours, Against: compare.Only(peer.key), Ratio: peer.ratio, NoAllocs: true})
+		all = append(all, compare.Goal{Bench: bench, Ours: ours, Against: compare.Only(peer.key), Ratio: peer.ratio,
+			NoAllocs: true})
 	}
 	return all
 }

@@ -93,7 +93,8 @@ func (c *cluster) balance() {
 	for len(free) > 1 {
 		slices.SortStableFunc(free, func(a, b int) int { return c.documents[a] - c.documents[b] })
 		to, from := free[0], free[len(free)-1]
-		if c.documents[from]*len(c.documents) <= total || c.documents[to]*len(c.documents) >= total || c.documents[from]-c.documents[to] < 3*c.size {
+		if c.documents[from]*len(c.documents) <= total || c.documents[to]*len(c.documents) >= total ||
+			c.documents[from]-c.documents[to] < 3*c.size {
 			return
 		}
 		c.move(from, to)

@@ -48,7 +48,8 @@ func (c *cluster) check(t interface {
 func TestCluster_ChunksPartTheKeys(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		c := newCluster(rapid.IntRange(2, 9).Draw(t, "shards"), rapid.IntRange(2, 20).Draw(t, "size"), rapid.Bool().Draw(t, "autosplit"))
+		c := newCluster(rapid.IntRange(2, 9).Draw(t, "shards"), rapid.IntRange(2, 20).Draw(t, "size"),
+			rapid.Bool().Draw(t, "autosplit"))
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		growing := rapid.Bool().Draw(t, "growing")
 		for i := range rapid.IntRange(1, 600).Draw(t, "documents") {
@@ -113,7 +114,8 @@ func TestCluster_SplitsAtTheMedian(t *testing.T) {
 	}
 	c.grow(1)
 	if len(c.chunks) != 2 || c.chunks[1].low != (key{5, 0}) || len(c.chunks[0].keys) != 5 || len(c.chunks[1].keys) != 6 {
-		t.Fatalf("11 keys from 0 to 10 were split into %d chunks, the last from %v", len(c.chunks), c.chunks[len(c.chunks)-1].low)
+		t.Fatalf("11 keys from 0 to 10 were split into %d chunks, the last from %v", len(c.chunks),
+			c.chunks[len(c.chunks)-1].low)
 	}
 }
 

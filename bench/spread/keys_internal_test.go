@@ -96,7 +96,8 @@ func TestStream_IsOneForAllKinds(t *testing.T) {
 				want = append(want, d)
 			}
 			if d.minute != want[i].minute || d.family != want[i].family {
-				t.Fatalf("%s: document %d is of minute %d, family %d, but in another kind of %d, %d", k.name, i, d.minute, d.family, want[i].minute, want[i].family)
+				t.Fatalf("%s: document %d is of minute %d, family %d, but in another kind of %d, %d", k.name, i, d.minute, d.family,
+					want[i].minute, want[i].family)
 			}
 			if i++; i == n {
 				break

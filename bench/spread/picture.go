@@ -89,7 +89,8 @@ func draw(b *strings.Builder, s *spread, from, to, length int, x1, x2, y float64
 			end, was = at.begin+at.length, v
 		}
 		if end >= 0 {
-			fmt.Fprintf(b, `<path fill="%s" d="%sH%.1fV%.1fZ"/>`+"\n", colour(shard), path.String(), p.X.At(float64(end)), p.Y.From)
+			fmt.Fprintf(b, `<path fill="%s" d="%sH%.1fV%.1fZ"/>`+"\n", colour(shard), path.String(),
+				p.X.At(float64(end)), p.Y.From)
 		}
 	}
 	var xs []float64

@@ -102,7 +102,8 @@ func (r router) place(ctx context.Context, k kind, names []string, ranges []plac
 	if err := admin("let the database be sharded", bson.D{{Key: "enableSharding", Value: r.database}}); err != nil {
 		return err
 	}
-	err := admin("shard the collection", bson.D{{Key: "shardCollection", Value: space}, {Key: "key", Value: bson.D{{Key: "_id", Value: 1}}}})
+	err := admin("shard the collection",
+		bson.D{{Key: "shardCollection", Value: space}, {Key: "key", Value: bson.D{{Key: "_id", Value: 1}}}})
 	if err != nil {
 		return err
 	}
@@ -110,7 +111,8 @@ func (r router) place(ctx context.Context, k kind, names []string, ranges []plac
 		return err
 	}
 	for _, at := range ranges[1:] {
-		err := admin("split a range", bson.D{{Key: "split", Value: space}, {Key: "middle", Value: bson.D{{Key: "_id", Value: k.value(at.low)}}}})
+		err := admin("split a range", bson.D{{Key: "split", Value: space},
+			{Key: "middle", Value: bson.D{{Key: "_id", Value: k.value(at.low)}}}})
 		if err != nil {
 			return err
 		}
@@ -138,7 +140,8 @@ func (r router) place(ctx context.Context, k kind, names []string, ranges []plac
 // still switches the balancer off for a collection. The command exists since MongoDB 8.1; before,
 // sh.disableBalancing makes the write that is made here.
 func (r router) still(ctx context.Context, space string) error {
-	command := r.run(ctx, "admin", bson.D{{Key: "configureCollectionBalancing", Value: space}, {Key: "enableBalancing", Value: false}}, &bson.Raw{})
+	command := r.run(ctx, "admin", bson.D{{Key: "configureCollectionBalancing", Value: space},
+		{Key: "enableBalancing", Value: false}}, &bson.Raw{})
 	if command == nil {
 		return nil
 	}

@@ -208,7 +208,8 @@ func TestRouter_RefusesWhatItCannotTrust(t *testing.T) {
 	} {
 		m := newMongos()
 		c.spoil(m)
-		_, err := router{"scratch", m.run}.measureKind(t.Context(), k, []string{"a", "b", "c"}, []placed{{shard: 2}}, few(k, 3000))
+		_, err := router{"scratch", m.run}.measureKind(t.Context(), k, []string{"a", "b", "c"}, []placed{{shard: 2}},
+			few(k, 3000))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}

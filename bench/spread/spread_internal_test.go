@@ -58,14 +58,17 @@ func TestKinds_HeatOrSpread(t *testing.T) {
 	const n = 8
 	for _, name := range []string{"objectid", "uuidv7"} {
 		if s := of(t, name); s.hottest(short) < 0.999 || s.hottest(minutes) < 0.999 {
-			t.Errorf("%s: one shard takes everything, at all times: %g of a minute, %g of the day", name, s.hottest(short), s.hottest(minutes))
+			t.Errorf("%s: one shard takes everything, at all times: %g of a minute, %g of the day", name, s.hottest(short),
+				s.hottest(minutes))
 		}
 	}
 	if s := of(t, "sequential"); s.hottest(long) < 0.99 || s.hottest(minutes) > 2.0/n {
-		t.Errorf("sequential: one shard takes a window, another one the next: %g, %g of the day", s.hottest(long), s.hottest(minutes))
+		t.Errorf("sequential: one shard takes a window, another one the next: %g, %g of the day", s.hottest(long),
+			s.hottest(minutes))
 	}
 	if s := of(t, "uuidv1"); s.hottest(short) < 0.5 || s.hottest(long) > 2.0/n {
-		t.Errorf("uuidv1: the first bytes come around every 7 minutes: %g of a minute, %g of ten", s.hottest(short), s.hottest(long))
+		t.Errorf("uuidv1: the first bytes come around every 7 minutes: %g of a minute, %g of ten", s.hottest(short),
+			s.hottest(long))
 	}
 	for _, name := range []string{"uuidv4", "variable", "near"} {
 		s := of(t, name)
@@ -101,7 +104,8 @@ func TestAutosplit_ChangesNothingToSee(t *testing.T) {
 	for _, name := range []string{"objectid", "variable"} {
 		s := of(t, name)
 		if before := compute(s.kind, o); math.Abs(before.hottest(short)-s.hottest(short)) > 0.01 || math.Abs(before.hottest(minutes)-s.hottest(minutes)) > 0.05 {
-			t.Errorf("%s: %g of a minute and %g of the day, before 6.0.3 %g and %g", name, s.hottest(short), s.hottest(minutes), before.hottest(short), before.hottest(minutes))
+			t.Errorf("%s: %g of a minute and %g of the day, before 6.0.3 %g and %g", name, s.hottest(short), s.hottest(minutes),
+				before.hottest(short), before.hottest(minutes))
 		}
 	}
 }

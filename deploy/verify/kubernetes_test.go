@@ -31,7 +31,8 @@ type kustomization struct {
 	} `json:"images"`
 }
 
-// Every file of a base decodes strictly into the types of Kubernetes, and the pods are as restricted as its strictest profile asks.
+// Every file of a base decodes strictly into the types of Kubernetes, and the pods are as restricted as its strictest
+// profile asks.
 func TestKubernetes_Decodes(t *testing.T) {
 	t.Parallel()
 	for _, base := range []string{"sqlite", "postgresql"} {
@@ -79,7 +80,8 @@ func TestKubernetes_Decodes(t *testing.T) {
 				restricted(t, path, pod, selector)
 			}
 		}
-		if !kinds["Service"] || !kinds["NetworkPolicy"] || !kinds["StatefulSet"] && !(kinds["Deployment"] && kinds["PodDisruptionBudget"]) {
+		if !kinds["Service"] || !kinds["NetworkPolicy"] || !kinds["StatefulSet"] &&
+			!(kinds["Deployment"] && kinds["PodDisruptionBudget"]) {
 			t.Errorf("%s has only %v", base, kinds)
 		}
 	}
@@ -93,7 +95,8 @@ func restricted(t *testing.T, path string, pod *core.PodTemplateSpec, selector *
 		}
 	}
 	s := pod.Spec.SecurityContext
-	if s == nil || s.RunAsNonRoot == nil || !*s.RunAsNonRoot || s.SeccompProfile == nil || s.SeccompProfile.Type != core.SeccompProfileTypeRuntimeDefault {
+	if s == nil || s.RunAsNonRoot == nil || !*s.RunAsNonRoot || s.SeccompProfile == nil ||
+		s.SeccompProfile.Type != core.SeccompProfileTypeRuntimeDefault {
 		t.Errorf("%s: the pod is not restricted: %+v", path, s)
 	}
 	volumes := []string{"data"} // of the claim
@@ -102,12 +105,14 @@ func restricted(t *testing.T, path string, pod *core.PodTemplateSpec, selector *
 	}
 	for _, c := range pod.Spec.Containers {
 		of := c.SecurityContext
-		if of == nil || of.AllowPrivilegeEscalation == nil || *of.AllowPrivilegeEscalation || of.ReadOnlyRootFilesystem == nil || !*of.ReadOnlyRootFilesystem ||
+		if of == nil || of.AllowPrivilegeEscalation == nil || *of.AllowPrivilegeEscalation ||
+			of.ReadOnlyRootFilesystem == nil || !*of.ReadOnlyRootFilesystem ||
 			of.Capabilities == nil || !slices.Equal(of.Capabilities.Drop, []core.Capability{"ALL"}) {
 			t.Errorf("%s: the container is not restricted: %+v", path, of)
 		}
 		for probe, want := range map[*core.Probe]string{c.StartupProbe: "/livez", c.LivenessProbe: "/livez", c.ReadinessProbe: "/readyz"} {
-			if probe == nil || probe.HTTPGet == nil || probe.HTTPGet.Path != want || probe.HTTPGet.Scheme != core.URISchemeHTTPS {
+			if probe == nil || probe.HTTPGet == nil || probe.HTTPGet.Path != want ||
+				probe.HTTPGet.Scheme != core.URISchemeHTTPS {
 				t.Errorf("%s: a probe is %+v, want %s", path, probe, want)
 			}
 		}

@@ -83,7 +83,8 @@ func TestPrometheus_Parses(t *testing.T) {
 	}
 }
 
-// samples are series for each alert, a value a minute for half an hour: one set with which it has to fire, one with which it must not.
+// samples are series for each alert, a value a minute for half an hour: one set with which it has to fire, one with
+// which it must not.
 var samples = map[string]struct{ fires, silent string }{
 	"LocusDown":            {`up{job="locus"} 0x30`, `up{job="locus"} 1x30`},
 	"LocusNotReady":        {`locus_ready 0x30`, `locus_ready 1x30`},
@@ -99,23 +100,30 @@ var samples = map[string]struct{ fires, silent string }{
 		"locus_http_request_seconds_bucket{route=\"GET /v1/entities\",le=\"1\"} 0+90x30\n locus_http_request_seconds_bucket{route=\"GET /v1/entities\",le=\"10\"} 0+100x30\n locus_http_request_seconds_bucket{route=\"GET /v1/entities\",le=\"+Inf\"} 0+100x30",
 		"locus_http_request_seconds_bucket{route=\"GET /v1/changes\",le=\"1\"} 0+90x30\n locus_http_request_seconds_bucket{route=\"GET /v1/changes\",le=\"10\"} 0+100x30\n locus_http_request_seconds_bucket{route=\"GET /v1/changes\",le=\"+Inf\"} 0+100x30",
 	},
-	"LocusRefuses":           {`locus_http_refused_total{class="writes"} 0+60x30`, `locus_http_refused_total{class="writes"} 7x30`},
-	"LocusWritesFail":        {`locus_batch_operations_total{result="failed"} 0+60x30`, `locus_batch_operations_total{result="done"} 0+60x30`},
-	"LocusQueueStays":        {`locus_write_queue_records 500x30`, `locus_write_queue_records 500x20 0 500x10`},
-	"LocusRedoGrows":         {`locus_redo_depth{cell="g1-3"} 10+10x30`, `locus_redo_depth{cell="g1-3"} 900-10x30`},
-	"LocusAuditFails":        {`locus_audit_failures_total 0+1x30`, `locus_audit_failures_total 7x30`},
-	"LocusBackupOld":         {`locus_backup_age_seconds 130000+60x90`, `locus_backup_age_seconds 80000+60x90`},
-	"LocusLogGrows":          {`locus_cell_wal_bytes{cell="g1-3"} 300000000x30`, `locus_cell_wal_bytes{cell="g1-3"} 30000000x30`},
-	"LocusConnectionsEnd":    {"locus_connections{server=\"db1\"} 64x30\n locus_connections_budget{server=\"db1\"} 64x30", "locus_connections{server=\"db1\"} 30x30\n locus_connections_budget{server=\"db1\"} 64x30"},
-	"LocusNumbersEnd":        {"locus_cell_puids_used{cell=\"g1-3\"} 90x30\n locus_cell_puids_room{cell=\"g1-3\"} 100x30", "locus_cell_puids_used{cell=\"g1-3\"} 70x30\n locus_cell_puids_room{cell=\"g1-3\"} 100x30"},
-	"LocusRollupBehind":      {`locus_rollup_lag_seconds{rollup="r"} 301x30`, `locus_rollup_lag_seconds{rollup="r"} 5x30`},
-	"LocusRollupFailed":      {`locus_rollup_failed{rollup="r"} 1x30`, `locus_rollup_failed{rollup="r"} 0x30`},
-	"LocusHitsFail":          {`locus_hit_group_seconds_count{result="failed"} 0+1x30`, `locus_hit_group_seconds_count{result="done"} 0+1x30`},
+	"LocusRefuses": {`locus_http_refused_total{class="writes"} 0+60x30`,
+		`locus_http_refused_total{class="writes"} 7x30`},
+	"LocusWritesFail": {`locus_batch_operations_total{result="failed"} 0+60x30`,
+		`locus_batch_operations_total{result="done"} 0+60x30`},
+	"LocusQueueStays": {`locus_write_queue_records 500x30`, `locus_write_queue_records 500x20 0 500x10`},
+	"LocusRedoGrows":  {`locus_redo_depth{cell="g1-3"} 10+10x30`, `locus_redo_depth{cell="g1-3"} 900-10x30`},
+	"LocusAuditFails": {`locus_audit_failures_total 0+1x30`, `locus_audit_failures_total 7x30`},
+	"LocusBackupOld":  {`locus_backup_age_seconds 130000+60x90`, `locus_backup_age_seconds 80000+60x90`},
+	"LocusLogGrows": {`locus_cell_wal_bytes{cell="g1-3"} 300000000x30`,
+		`locus_cell_wal_bytes{cell="g1-3"} 30000000x30`},
+	"LocusConnectionsEnd": {"locus_connections{server=\"db1\"} 64x30\n locus_connections_budget{server=\"db1\"} 64x30",
+		"locus_connections{server=\"db1\"} 30x30\n locus_connections_budget{server=\"db1\"} 64x30"},
+	"LocusNumbersEnd": {"locus_cell_puids_used{cell=\"g1-3\"} 90x30\n locus_cell_puids_room{cell=\"g1-3\"} 100x30",
+		"locus_cell_puids_used{cell=\"g1-3\"} 70x30\n locus_cell_puids_room{cell=\"g1-3\"} 100x30"},
+	"LocusRollupBehind": {`locus_rollup_lag_seconds{rollup="r"} 301x30`, `locus_rollup_lag_seconds{rollup="r"} 5x30`},
+	"LocusRollupFailed": {`locus_rollup_failed{rollup="r"} 1x30`, `locus_rollup_failed{rollup="r"} 0x30`},
+	"LocusHitsFail": {`locus_hit_group_seconds_count{result="failed"} 0+1x30`,
+		`locus_hit_group_seconds_count{result="done"} 0+1x30`},
 	"LocusSinkBehind":        {`locus_sink_lag_seconds{sink="s"} 601x30`, `locus_sink_lag_seconds{sink="s"} 5x30`},
 	"LocusSourceFails":       {`locus_source_failing{source="s"} 1x30`, `locus_source_failing{source="s"} 0x30`},
 	"LocusSinkDeadLetters":   {`locus_sink_dead{sink="s"} 1x30`, `locus_sink_dead{sink="s"} 0x30`},
 	"LocusSourceDeadLetters": {`locus_source_dead{source="s"} 1x30`, `locus_source_dead{source="s"} 0x30`},
-	"LocusFilesEnd":          {"process_open_fds{job=\"locus\"} 90x30\n process_max_fds{job=\"locus\"} 100x30", "process_open_fds{job=\"locus\"} 10x30\n process_max_fds{job=\"locus\"} 100x30"},
+	"LocusFilesEnd": {"process_open_fds{job=\"locus\"} 90x30\n process_max_fds{job=\"locus\"} 100x30",
+		"process_open_fds{job=\"locus\"} 10x30\n process_max_fds{job=\"locus\"} 100x30"},
 }
 
 // Prometheus' own engine fires each alert for series like those of the trouble, and not for those of a healthy server.

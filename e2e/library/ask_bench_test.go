@@ -43,7 +43,8 @@ func BenchmarkExplain(b *testing.B) {
 		}},
 		{"how", func(e, _ *entity.Entity) error { _, err := s.Explain().How(b.Context(), e.ID); return err }},
 		{"what-if-deleted", func(e, _ *entity.Entity) error {
-			_, err := s.Explain().WhatIf(b.Context(), explain.Scenario{Of: e.ID.String(), Delete: []string{e.Members[len(e.Members)-1].Ref.String()}})
+			_, err := s.Explain().WhatIf(b.Context(),
+				explain.Scenario{Of: e.ID.String(), Delete: []string{e.Members[len(e.Members)-1].Ref.String()}})
 			return err
 		}},
 		{"what-if-decided", func(e, other *entity.Entity) error {
@@ -53,7 +54,8 @@ func BenchmarkExplain(b *testing.B) {
 			return err
 		}},
 		{"what-if-weights", func(e, _ *entity.Entity) error {
-			_, err := s.Explain().WhatIf(b.Context(), explain.Scenario{Of: e.ID.String(), Weights: map[string]match.Weight{"phone: equal": 450}})
+			_, err := s.Explain().WhatIf(b.Context(),
+				explain.Scenario{Of: e.ID.String(), Weights: map[string]match.Weight{"phone: equal": 450}})
 			return err
 		}},
 		{"relations", func(e, _ *entity.Entity) error { _, err := s.Entities().Relations(b.Context(), e.ID); return err }},

@@ -80,7 +80,8 @@ func TestService_HistoryIsThatOfAllItsRecords(t *testing.T) {
 	put(t, s, bridge)
 	remove(t, s, bridge.Ref)
 	for _, id := range []entity.PUID{a.PUID, b.PUID} {
-		want := map[entity.PUID][]string{a.PUID: {"put", "created", "merged", "split"}, b.PUID: {"put", "created", "retired", "split"}}[id]
+		want := map[entity.PUID][]string{a.PUID: {"put", "created", "merged", "split"},
+			b.PUID: {"put", "created", "retired", "split"}}[id]
 		e, err := s.Entities().Find(t.Context(), id.String())
 		if err != nil {
 			t.Fatal(err)
@@ -137,11 +138,12 @@ func TestService_WhatIfTheWeightsWereOthers(t *testing.T) {
 		q             explain.Scenario
 		before, after int
 	}{
-		"much is needed":           {explain.Scenario{Threshold: 4000}, 1, 3},
-		"the threshold as is":      {explain.Scenario{Threshold: match.Threshold}, 0, 0},
-		"a phone says nothing":     {explain.Scenario{Weights: map[string]match.Weight{"phone: equal": -9000}}, 1, 2},
-		"a phone as it is":         {explain.Scenario{Weights: map[string]match.Weight{"phone: equal": 900}}, 0, 0},
-		"weights below and enough": {explain.Scenario{Weights: map[string]match.Weight{"phone: equal": 1}, Threshold: 1}, 0, 0},
+		"much is needed":       {explain.Scenario{Threshold: 4000}, 1, 3},
+		"the threshold as is":  {explain.Scenario{Threshold: match.Threshold}, 0, 0},
+		"a phone says nothing": {explain.Scenario{Weights: map[string]match.Weight{"phone: equal": -9000}}, 1, 2},
+		"a phone as it is":     {explain.Scenario{Weights: map[string]match.Weight{"phone: equal": 900}}, 0, 0},
+		"weights below and enough": {explain.Scenario{Weights: map[string]match.Weight{"phone: equal": 1}, Threshold: 1},
+			0, 0},
 	} {
 		c.q.Of = "a:left"
 		sup, err := s.Explain().WhatIf(t.Context(), c.q)
@@ -149,7 +151,8 @@ func TestService_WhatIfTheWeightsWereOthers(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if len(sup.Before) != c.before || len(sup.After) != c.after {
-			t.Errorf("%s: %d entities before and %d after, want %d and %d", name, len(sup.Before), len(sup.After), c.before, c.after)
+			t.Errorf("%s: %d entities before and %d after, want %d and %d", name, len(sup.Before), len(sup.After),
+				c.before, c.after)
 		}
 	}
 }
@@ -163,14 +166,16 @@ func TestService_WhatIfRefuses(t *testing.T) {
 		q       explain.Scenario
 		pointer string
 	}{
-		"nothing hypothetical":  {explain.Scenario{Of: "a:left"}, ""},
-		"no address":            {explain.Scenario{Of: "??", Threshold: 1}, "/of"},
-		"no address to go":      {explain.Scenario{Of: "a:left", Delete: []string{"a:left", "??"}}, "/delete/1"},
-		"too many":              {explain.Scenario{Of: "a:left", Delete: many}, ""},
-		"unknown level":         {explain.Scenario{Of: "a:left", Weights: map[string]match.Weight{"phone: blue": 1}}, "/weights"},
-		"weights beyond reason": {explain.Scenario{Of: "a:left", Weights: map[string]match.Weight{"phone: equal": 10001}}, "/weights"},
-		"threshold below 0":     {explain.Scenario{Of: "a:left", Threshold: -1}, "/threshold"},
-		"threshold too large":   {explain.Scenario{Of: "a:left", Threshold: 10001}, "/threshold"},
+		"nothing hypothetical": {explain.Scenario{Of: "a:left"}, ""},
+		"no address":           {explain.Scenario{Of: "??", Threshold: 1}, "/of"},
+		"no address to go":     {explain.Scenario{Of: "a:left", Delete: []string{"a:left", "??"}}, "/delete/1"},
+		"too many":             {explain.Scenario{Of: "a:left", Delete: many}, ""},
+		"unknown level": {explain.Scenario{Of: "a:left", Weights: map[string]match.Weight{"phone: blue": 1}},
+			"/weights"},
+		"weights beyond reason": {explain.Scenario{Of: "a:left", Weights: map[string]match.Weight{"phone: equal": 10001}},
+			"/weights"},
+		"threshold below 0":   {explain.Scenario{Of: "a:left", Threshold: -1}, "/threshold"},
+		"threshold too large": {explain.Scenario{Of: "a:left", Threshold: 10001}, "/threshold"},
 	} {
 		_, err := s.Explain().WhatIf(t.Context(), c.q)
 		invalid, ok := errors.AsType[*locus.InvalidError](err)

@@ -31,7 +31,8 @@ func TestP12_AProcessStartsWhileTheServerOfTheMapIsAway(t *testing.T) {
 	where := away.URL("places") + "," + here.URL("places")
 	start := func() (*locus.DB, error) {
 		// to move the map again
-		cells, err := storage.Open(t.Context(), where, &storage.Options{MustExist: true, Notice: 4 * time.Hour, Scratch: true})
+		cells, err := storage.Open(t.Context(), where,
+			&storage.Options{MustExist: true, Notice: 4 * time.Hour, Scratch: true})
 		must(t, err)
 		return locus.OpenCells(t.Context(), cells, nil)
 	}

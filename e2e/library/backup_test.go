@@ -83,7 +83,8 @@ func TestP07_ABackupUnderLoadIsOfOneMoment(t *testing.T) {
 		return err
 	})
 	repeat(func() error {
-		answer, err := s.Counters().Add(t.Context(), counter.Batch{Hits: []counter.Hit{{Metric: "a", N: 1}, {Metric: "b", N: 1}, {Metric: "c", N: 1}}})
+		answer, err := s.Counters().Add(t.Context(),
+			counter.Batch{Hits: []counter.Hit{{Metric: "a", N: 1}, {Metric: "b", N: 1}, {Metric: "c", N: 1}}})
 		err = errors.Join(append(answer.Results, err)...)
 		if err == nil {
 			hits.Add(1)
@@ -141,11 +142,13 @@ func TestP07_ABackupUnderLoadIsOfOneMoment(t *testing.T) {
 	}
 }
 
-// A backup with the hashes of its files is refused all the same if a file is no sound database, or has other rows than were counted.
+// A backup with the hashes of its files is refused all the same if a file is no sound database, or has other rows than
+// were counted.
 func TestP07_ABackupIsReadBeforeItIsBelieved(t *testing.T) {
 	t.Parallel()
 	s := open(t, t.TempDir(), 2)
-	put(t, s, record("s", "1", "Quill Dental", "", ""), record("s", "2", "Zephyr Trampolines", "", ""), record("s", "3", "Quill Dental", "", ""))
+	put(t, s, record("s", "1", "Quill Dental", "", ""), record("s", "2", "Zephyr Trampolines", "", ""),
+		record("s", "3", "Quill Dental", "", ""))
 	var whole bytes.Buffer
 	made, err := s.Backup(t.Context(), &whole)
 	must(t, err)
@@ -252,7 +255,8 @@ func TestP07_ADamagedBackupIsNotRestored(t *testing.T) {
 		if (verified == nil) != (err == nil) || err != nil && !errors.Is(verified, locus.ErrBackupFile) {
 			t.Fatalf("byte %d of %d: verified %v, restored %v", at, whole.Len(), verified, err)
 		}
-		if err == nil && bytes.Equal(unpacked(file), unpacked(whole.Bytes())) { // a byte about the compression, such as its window
+		// a byte about the compression, such as its window
+		if err == nil && bytes.Equal(unpacked(file), unpacked(whole.Bytes())) {
 			must(t, os.RemoveAll(filepath.Join(dir, "restored")))
 		} else if !errors.Is(err, locus.ErrBackupFile) {
 			t.Fatalf("byte %d of %d: %v", at, whole.Len(), err)

@@ -50,7 +50,8 @@ func TestChanges_AreWhatRollupsFollow(t *testing.T) {
 		}
 	}
 	for i := range 12 {
-		put(t, s, place(fmt.Sprint(i%7), fmt.Sprintf("Zephyr %d Quill%d", i%7, i%7*31), fmt.Sprint("category ", i%4), "Springfield"))
+		put(t, s, place(fmt.Sprint(i%7), fmt.Sprintf("Zephyr %d Quill%d", i%7, i%7*31), fmt.Sprint("category ", i%4),
+			"Springfield"))
 	}
 	follow()
 	remove(t, s, entity.Ref{Source: "crawl", Key: "2"}, entity.Ref{Source: "crawl", Key: "5"})
@@ -63,7 +64,8 @@ func TestChanges_AreWhatRollupsFollow(t *testing.T) {
 		t.Errorf("counts (-rollup +feed):\n%s", diff)
 	}
 	tail, err := s.Changes().Tail(t.Context(), nil)
-	if err != nil || tail.String() != at.Union(tail).String() || !at.Contains(changelog.Watermark{{Index: 1}: tail[cell.ID{Index: 1}]}) {
+	if err != nil || tail.String() != at.Union(tail).String() ||
+		!at.Contains(changelog.Watermark{{Index: 1}: tail[cell.ID{Index: 1}]}) {
 		t.Errorf("the feed ends at %v, the logs at %v, %v", at, tail, err)
 	}
 }
@@ -74,7 +76,8 @@ func TestChanges_Errors(t *testing.T) {
 	done := put(t, s, place("1", "Zephyr Trampolines", "", ""), place("2", "Quill Dental", "", ""))
 	list, next, err := s.Changes().Read(t.Context(), changes.Query{})
 	if err != nil || len(list) != 4 || done[0].Watermark != nil {
-		t.Fatalf("%d changes up to %v, %v; the puts are at %v, though no rollup counts", len(list), next, err, done[0].Watermark)
+		t.Fatalf("%d changes up to %v, %v; the puts are at %v, though no rollup counts", len(list), next, err,
+			done[0].Watermark)
 	}
 	for _, c := range list {
 		if c.Was != nil || c.Is != nil {

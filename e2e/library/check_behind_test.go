@@ -80,7 +80,8 @@ func (s server) columns() (of, keys map[string][]string) {
 }
 
 func (f file) unlock() {
-	_, err := f.db.ExecContext(f.t.Context(), "DROP TRIGGER audit_keep_new; DROP TRIGGER audit_keep_old; DROP TRIGGER audit_keep_all")
+	_, err := f.db.ExecContext(f.t.Context(),
+		"DROP TRIGGER audit_keep_new; DROP TRIGGER audit_keep_old; DROP TRIGGER audit_keep_all")
 	must(f.t, err)
 }
 
@@ -105,7 +106,8 @@ func picked(table, column string, keys []string, where, key, value string) strin
 	if order != "" {
 		order = " ORDER BY " + order
 	}
-	return fmt.Sprintf("SELECT %s, %s FROM %s WHERE %s%s LIMIT 1", key, fmt.Sprintf(value, column), table, conditions, order)
+	return fmt.Sprintf("SELECT %s, %s FROM %s WHERE %s%s LIMIT 1", key, fmt.Sprintf(value, column), table,
+		conditions, order)
 }
 
 func (f file) flip(table, column string, keys []string, where string) (what string, undo func()) {
@@ -115,7 +117,8 @@ func (f file) flip(table, column string, keys []string, where string) (what stri
 	for i := range row {
 		into[i] = &row[i]
 	}
-	err := f.db.QueryRowContext(f.t.Context(), picked(table, column, keys, where, strings.Join(all, ", "), "%s")).Scan(into...)
+	err := f.db.QueryRowContext(f.t.Context(),
+		picked(table, column, keys, where, strings.Join(all, ", "), "%s")).Scan(into...)
 	if err != nil {
 		return "", nil
 	}
@@ -143,7 +146,8 @@ func (f file) flip(table, column string, keys []string, where string) (what stri
 				args = append(args, row[i])
 			}
 		}
-		result, err := f.db.ExecContext(f.t.Context(), fmt.Sprintf("UPDATE %s SET %s = ? WHERE %s", table, column, condition), args...)
+		result, err := f.db.ExecContext(f.t.Context(),
+			fmt.Sprintf("UPDATE %s SET %s = ? WHERE %s", table, column, condition), args...)
 		must(f.t, err)
 		if n, _ := result.RowsAffected(); n != 1 {
 			f.t.Fatalf("%s.%s: %d rows were changed, not 1", table, column, n)
@@ -181,7 +185,8 @@ func (s server) flip(table, column string, keys []string, where string) (what st
 		is = letter(was)
 	}
 	set := func(to string) {
-		sql := fmt.Sprintf("UPDATE %s SET %s = $1::text::%s WHERE ARRAY[%s::text] = $2", table, column, kind, strings.Join(keys, "::text, "))
+		sql := fmt.Sprintf("UPDATE %s SET %s = $1::text::%s WHERE ARRAY[%s::text] = $2", table, column, kind,
+			strings.Join(keys, "::text, "))
 		tag, err := s.db.Exec(s.t.Context(), sql, to, row)
 		must(s.t, err)
 		if tag.RowsAffected() != 1 {

@@ -122,7 +122,8 @@ func flipEverywhere(t *testing.T, where string, stride int, behind func(cell.ID)
 			if turn++; (turn-1)%stride != 0 {
 				continue
 			}
-			condition := map[string]string{"locus_key": "puid IS NOT NULL", "birth": "puid <> 0", "locus_lease": "name = 'still'", "locus_witness": "gen = 900"}[table]
+			condition := map[string]string{"locus_key": "puid IS NOT NULL", "birth": "puid <> 0",
+				"locus_lease": "name = 'still'", "locus_witness": "gen = 900"}[table]
 			if what == "birth.successor" {
 				condition = ""
 			}
@@ -287,7 +288,8 @@ func populate(t *testing.T, s *locus.DB) {
 		}
 	}
 	for i := range 4 {
-		decide(t, s, decisions.Input{Verdict: entity.VerdictDifferent, A: fmt.Sprintf("a:%d", i), B: fmt.Sprintf("b:%d", 4+i), Author: "ann"})
+		decide(t, s, decisions.Input{Verdict: entity.VerdictDifferent, A: fmt.Sprintf("a:%d", i), B: fmt.Sprintf("b:%d", 4+i),
+			Author: "ann"})
 	}
 	_, err := s.Records().Delete(t.Context(), []entity.Ref{{Source: "a", Key: "7"}}) // its former id redirects
 	must(t, err)

@@ -249,7 +249,8 @@ func TestCounters_OwnNames(t *testing.T) {
 		for i, m := range names {
 			var invalid *counter.InvalidError
 			own := strings.HasPrefix(string(m), locus.OwnMetrics)
-			if errors.As(answer.Results[i], &invalid) != own || own && invalid.Problems[0].Pointer != "/metric" || !own && answer.Results[i] != nil {
+			if errors.As(answer.Results[i], &invalid) != own || own && invalid.Problems[0].Pointer != "/metric" || !own &&
+				answer.Results[i] != nil {
 				t.Errorf("%s: %v", m, answer.Results[i])
 			}
 		}

@@ -67,7 +67,8 @@ func TestService_ReviewUntilNoPairIsPossible(t *testing.T) {
 		s := fresh(t)
 		ids := put(t, s, oak, mill)
 		pairs := queue(t, s)
-		if len(pairs) != 1 || pairs[0].Merges != 2 || pairs[0].EntityA == pairs[0].EntityB || pairs[0].Explanation.Outcome.String() != "possible" {
+		if len(pairs) != 1 || pairs[0].Merges != 2 || pairs[0].EntityA == pairs[0].EntityB ||
+			pairs[0].Explanation.Outcome.String() != "possible" {
 			t.Fatalf("%+v", pairs)
 		}
 		r := decide(t, s, decisions.Input{Verdict: verdict, A: pairs[0].A.String(), B: pairs[0].B.String(), Author: "ann"})[0]
@@ -95,7 +96,8 @@ func TestService_ReviewInPages(t *testing.T) {
 	var puts []records.Input
 	for i, name := range []string{"Quillmarsh Heron", "Zephyrine Oakum", "Ostermont Pellgrove", "Vandelay Cragmoor"} {
 		for j := range 2 {
-			puts = append(puts, inTown("s", fmt.Sprintf("%d-%d", i, j), name+" Noodles", fmt.Sprintf("212-55%d-01%02d", i, 33*j), fmt.Sprintf("%d %s Street", 10+97*j, []string{"Oak", "Mill"}[j])))
+			puts = append(puts, inTown("s", fmt.Sprintf("%d-%d", i, j), name+" Noodles", fmt.Sprintf("212-55%d-01%02d", i, 33*j),
+				fmt.Sprintf("%d %s Street", 10+97*j, []string{"Oak", "Mill"}[j])))
 		}
 	}
 	put(t, s, puts...)
@@ -161,8 +163,10 @@ func everywhere(t *testing.T, test func(t *testing.T, s, other *locus.DB)) {
 }
 
 func mergeThenUnmerge(t *testing.T, s, other *locus.DB) {
-	a := put(t, s, record("a", "1", "Zephyr Trampolines", "415-555-2300", "12 Oak Ave"), record("a", "2", "Zephyr Trampolines", "415-555-2300", "12 Oak Ave"))[0]
-	b := put(t, s, record("b", "1", "Quill Dental", "415-555-7777", "3 Elm St"), record("b", "2", "Quill Dental", "415-555-7777", "3 Elm St"))[0]
+	a := put(t, s, record("a", "1", "Zephyr Trampolines", "415-555-2300", "12 Oak Ave"),
+		record("a", "2", "Zephyr Trampolines", "415-555-2300", "12 Oak Ave"))[0]
+	b := put(t, s, record("b", "1", "Quill Dental", "415-555-7777", "3 Elm St"),
+		record("b", "2", "Quill Dental", "415-555-7777", "3 Elm St"))[0]
 	before := []*entities.Entity{find(t, s, a.Entity), find(t, s, b.Entity)}
 	if len(before[0].Members) != 2 || len(before[1].Members) != 2 || a.Entity == b.Entity {
 		t.Fatalf("%+v", before)
@@ -213,7 +217,8 @@ func mergeThenUnmerge(t *testing.T, s, other *locus.DB) {
 		}
 	}
 	w, err := other.Explain().WhyNot(t.Context(), "a:1", "b:1")
-	if err != nil || w.Reason != "decided" || !strings.Contains(w.Message, "ann said that they are two things: called them") || len(w.Reasons) < 2 {
+	if err != nil || w.Reason != "decided" ||
+		!strings.Contains(w.Message, "ann said that they are two things: called them") || len(w.Reasons) < 2 {
 		t.Errorf("%+v, %v", w, err)
 	}
 }
@@ -290,24 +295,30 @@ func TestService_DecideRefuses(t *testing.T) {
 		d             decisions.Input
 		pointer, code string
 	}{
-		"no verdict":       {decisions.Input{A: "a:left"}, "/verdict", "invalid"},
-		"unknown verdict":  {decisions.Input{Verdict: "merge", A: "a:left"}, "/verdict", "invalid"},
-		"no record":        {decisions.Input{Verdict: "anchor"}, "/a", "required"},
-		"no other":         {decisions.Input{Verdict: "same", A: "a:left"}, "/b", "required"},
-		"one too many":     {decisions.Input{Verdict: "anchor", A: "a:left", B: "b:right"}, "/b", "invalid"},
-		"itself":           {decisions.Input{Verdict: "same", A: "a:left", B: "a:left"}, "/b", "invalid"},
-		"no address":       {decisions.Input{Verdict: "same", A: "a:left", B: "??"}, "/b", "invalid"},
-		"no attribute":     {decisions.Input{Verdict: "value", A: "a:left", Value: "x"}, "/attribute", "required"},
-		"no value":         {decisions.Input{Verdict: "value", A: "a:left", Attribute: "phones"}, "/value", "required"},
-		"not of the kind":  {decisions.Input{Verdict: "value", A: "a:left", Attribute: "wings", Value: "2"}, "/attribute", "unknown_attribute"},
-		"says nothing":     {decisions.Input{Verdict: "value", A: "a:left", Attribute: "phones", Value: "n/a"}, "/value", "invalid"},
-		"of no attribute":  {decisions.Input{Verdict: "anchor", A: "a:left", Attribute: "phones"}, "/attribute", "invalid"},
-		"a long author":    {decisions.Input{Verdict: "anchor", A: "a:left", Author: strings.Repeat("x", 256)}, "/author", "too_large"},
-		"a long reason":    {decisions.Input{Verdict: "anchor", A: "a:left", Reason: strings.Repeat("x", 1025)}, "/reason", "too_large"},
-		"an escape":        {decisions.Input{Verdict: "anchor", A: "a:left", Reason: "\x1b[2J"}, "/reason", "invalid"},
-		"no UTF-8":         {decisions.Input{Verdict: "anchor", A: "a:left", Author: "\xff"}, "/author", "invalid_utf8"},
-		"nothing to undo":  {decisions.Input{Verdict: "same", A: "a:left", B: "b:right", Withdraw: true}, "/withdraw", "not_decided"},
-		"no value to undo": {decisions.Input{Verdict: "value", A: "a:left", Attribute: "phones", Withdraw: true}, "/withdraw", "not_decided"},
+		"no verdict":      {decisions.Input{A: "a:left"}, "/verdict", "invalid"},
+		"unknown verdict": {decisions.Input{Verdict: "merge", A: "a:left"}, "/verdict", "invalid"},
+		"no record":       {decisions.Input{Verdict: "anchor"}, "/a", "required"},
+		"no other":        {decisions.Input{Verdict: "same", A: "a:left"}, "/b", "required"},
+		"one too many":    {decisions.Input{Verdict: "anchor", A: "a:left", B: "b:right"}, "/b", "invalid"},
+		"itself":          {decisions.Input{Verdict: "same", A: "a:left", B: "a:left"}, "/b", "invalid"},
+		"no address":      {decisions.Input{Verdict: "same", A: "a:left", B: "??"}, "/b", "invalid"},
+		"no attribute":    {decisions.Input{Verdict: "value", A: "a:left", Value: "x"}, "/attribute", "required"},
+		"no value":        {decisions.Input{Verdict: "value", A: "a:left", Attribute: "phones"}, "/value", "required"},
+		"not of the kind": {decisions.Input{Verdict: "value", A: "a:left", Attribute: "wings", Value: "2"}, "/attribute",
+			"unknown_attribute"},
+		"says nothing": {decisions.Input{Verdict: "value", A: "a:left", Attribute: "phones", Value: "n/a"},
+			"/value", "invalid"},
+		"of no attribute": {decisions.Input{Verdict: "anchor", A: "a:left", Attribute: "phones"}, "/attribute", "invalid"},
+		"a long author": {decisions.Input{Verdict: "anchor", A: "a:left", Author: strings.Repeat("x", 256)}, "/author",
+			"too_large"},
+		"a long reason": {decisions.Input{Verdict: "anchor", A: "a:left", Reason: strings.Repeat("x", 1025)}, "/reason",
+			"too_large"},
+		"an escape": {decisions.Input{Verdict: "anchor", A: "a:left", Reason: "\x1b[2J"}, "/reason", "invalid"},
+		"no UTF-8":  {decisions.Input{Verdict: "anchor", A: "a:left", Author: "\xff"}, "/author", "invalid_utf8"},
+		"nothing to undo": {decisions.Input{Verdict: "same", A: "a:left", B: "b:right", Withdraw: true}, "/withdraw",
+			"not_decided"},
+		"no value to undo": {decisions.Input{Verdict: "value", A: "a:left", Attribute: "phones", Withdraw: true}, "/withdraw",
+			"not_decided"},
 	} {
 		results, err := s.Decisions().Decide(t.Context(), []decisions.Input{c.d, {Verdict: "anchor", A: "b:right"}})
 		if err != nil {
@@ -360,8 +371,10 @@ func TestService_DecisionsAreListedOnce(t *testing.T) {
 	s := fresh(t)
 	results := put(t, s, left, right, bridge, oak, mill)
 	decide(t, s,
-		decisions.Input{Verdict: "different", A: "a:oak", B: "b:mill"}, decisions.Input{Verdict: "same", A: "b:right", B: "a:left"},
-		decisions.Input{Verdict: "anchor", A: "c:bridge"}, decisions.Input{Verdict: "value", A: "a:left", Attribute: "phones", Value: "415-555-9999"},
+		decisions.Input{Verdict: "different", A: "a:oak", B: "b:mill"},
+		decisions.Input{Verdict: "same", A: "b:right", B: "a:left"},
+		decisions.Input{Verdict: "anchor", A: "c:bridge"},
+		decisions.Input{Verdict: "value", A: "a:left", Attribute: "phones", Value: "415-555-9999"},
 	)
 	decide(t, s, decisions.Input{Verdict: "anchor", A: "c:bridge", Withdraw: true})
 	count := func(q decisions.Query) (n int) {
@@ -390,7 +403,8 @@ func TestService_DecisionsAreListedOnce(t *testing.T) {
 	// A decision outlives its record, and can still be withdrawn.
 	remove(t, s, mill.Ref)
 	page, err := s.Decisions().List(t.Context(), decisions.Query{Of: "b:mill"})
-	if err != nil || len(page.Decisions) != 1 || page.Decisions[0].RefA != (entity.Ref{}) && page.Decisions[0].RefB != (entity.Ref{}) {
+	if err != nil || len(page.Decisions) != 1 || page.Decisions[0].RefA != (entity.Ref{}) &&
+		page.Decisions[0].RefB != (entity.Ref{}) {
 		t.Fatalf("%+v, %v", page, err)
 	}
 	if r := decide(t, s, decisions.Input{Verdict: "different", A: "a:oak", B: "b:mill", Withdraw: true})[0]; !r.Withdrawn || r.EntityA == (locality.ID{}) {
@@ -402,7 +416,8 @@ func TestService_DecisionsAreListedOnce(t *testing.T) {
 func TestService_AConflictIsReported(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
-	put(t, s, record("a", "1", "Zephyr Trampolines", "", ""), record("b", "1", "Quill Dental", "", ""), record("c", "1", "Lone Gull Ferries", "", ""))
+	put(t, s, record("a", "1", "Zephyr Trampolines", "", ""), record("b", "1", "Quill Dental", "", ""),
+		record("c", "1", "Lone Gull Ferries", "", ""))
 	decide(t, s, decisions.Input{Verdict: "different", A: "a:1", B: "c:1"})
 	decide(t, s, decisions.Input{Verdict: "same", A: "a:1", B: "b:1"})
 	last := decide(t, s, decisions.Input{Verdict: "same", A: "b:1", B: "c:1"})[0]

@@ -50,7 +50,8 @@ func TestP08_ADatabaseOfDocumentsBelongsToOneInstallation(t *testing.T) {
 	must(t, s.Close())
 	for _, readOnly := range []bool{true, false, false} {
 		if _, err := openWithDocuments(t, other, openDocuments(t, uri), readOnly); !errors.Is(err, locus.ErrDocuments) || !strings.Contains(err.Error(), id) {
-			t.Errorf("read only %v: the database of another installation: %v, want ErrDocuments, and which one it is", readOnly, err)
+			t.Errorf("read only %v: the database of another installation: %v, want ErrDocuments, and which one it is",
+				readOnly, err)
 		}
 	}
 	for _, uri := range []string{"", mongotest.URI(t)} {

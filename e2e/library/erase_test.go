@@ -107,7 +107,8 @@ const sign = "marker"
 func markDecisions(a, b entity.PUID, marker string) []entity.Decision {
 	at := time.UnixMilli(1_700_000_000_000).UTC()
 	same := entity.Decision{Verdict: entity.VerdictSame, A: a, B: b, Author: marker, Reason: marker, At: at}
-	return []entity.Decision{same, same.Mirror(), {Verdict: entity.VerdictValue, A: a, Attribute: "hours", Value: marker, Author: marker, Reason: marker, At: at}}
+	return []entity.Decision{same, same.Mirror(),
+		{Verdict: entity.VerdictValue, A: a, Attribute: "hours", Value: marker, Author: marker, Reason: marker, At: at}}
 }
 
 // putDecisions writes decisions directly into the cells of their first records.

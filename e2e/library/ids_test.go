@@ -30,7 +30,8 @@ func TestOpen_ItsIdsAndTheirLog(t *testing.T) {
 			t.Fatal(err)
 		}
 		var logs bytes.Buffer
-		s, err := locus.OpenCells(t.Context(), cells, &locus.Options{Logger: slog.New(slog.NewTextHandler(&logs, nil)), Node: c.node})
+		s, err := locus.OpenCells(t.Context(), cells,
+			&locus.Options{Logger: slog.New(slog.NewTextHandler(&logs, nil)), Node: c.node})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -73,7 +73,8 @@ func TestJoins_AreBounded(t *testing.T) {
 		t.Errorf("%d joins are listed, want 20", got)
 	}
 	for i := range 100 {
-		put(t, s, record("t", fmt.Sprint(i), fmt.Sprintf("Shop %c%c", 'a'+i/26, 'a'+i%26), fmt.Sprintf("415-666-%04d", i), ""))
+		put(t, s, record("t", fmt.Sprint(i), fmt.Sprintf("Shop %c%c", 'a'+i/26, 'a'+i%26),
+			fmt.Sprintf("415-666-%04d", i), ""))
 	}
 	put(t, s, record("u", "last", "Velvet Quill Books", "415-555-2300", "12 Oak Ave"))
 	got := joinsOf(t, s)

@@ -27,7 +27,8 @@ func shops(n int) []records.Input {
 	var puts []records.Input
 	for i := range n {
 		for s := range 2 {
-			p := record(fmt.Sprintf("s%d", s), fmt.Sprint(i), fmt.Sprintf("Zephyr %s%d", []string{"Quorra", "Zindel", "Maplot"}[i%3], i/6), "", fmt.Sprintf("%d Elm St", 1+i%7))
+			p := record(fmt.Sprintf("s%d", s), fmt.Sprint(i),
+				fmt.Sprintf("Zephyr %s%d", []string{"Quorra", "Zindel", "Maplot"}[i%3], i/6), "", fmt.Sprintf("%d Elm St", 1+i%7))
 			p.Attributes["city"] = []string{[]string{"Riverton", "Lakeside"}[i%2]}
 			puts = append(puts, p)
 		}
@@ -67,8 +68,8 @@ func sets(of map[string][]string) []string {
 	return all
 }
 
-// A term-frequency table is counted from the data, compared, and migrated to. The result is what the comparison predicted and what a
-// new installation with that term-frequency table produces; ids stay.
+// A term-frequency table is counted from the data, compared, and migrated to. The result is what the comparison
+// predicted and what a new installation with that term-frequency table produces; ids stay.
 func TestP09_AKindMigratesToTerms(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
@@ -147,7 +148,8 @@ func TestKinds_AreCreatedAtRunTime(t *testing.T) {
 		{Name: "name", Type: match.TypeName, Required: true},
 		{Name: "phones", Type: match.TypePhone, Many: true},
 	}}
-	puts := []records.Input{record("a", "1", "Queen of Zephyria", "415-555-2300", ""), record("b", "1", "Queen of Zephyria", "415-555-2300", "")}
+	puts := []records.Input{record("a", "1", "Queen of Zephyria", "415-555-2300", ""),
+		record("b", "1", "Queen of Zephyria", "415-555-2300", "")}
 	puts[0].Kind, puts[1].Kind = "ship", "ship"
 	if results, err := s.Records().Put(t.Context(), puts); err != nil || results[0].Err == nil {
 		t.Fatalf("there is a kind that nobody created: %+v, %v", results, err)
@@ -219,7 +221,8 @@ func TestP09_ProcessesSwitchTogether(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return status.Redo == 0 && status.Migrating == "", fmt.Sprintf("%d in the redo set, migrating %q", status.Redo, status.Migrating)
+		return status.Redo == 0 && status.Migrating == "", fmt.Sprintf("%d in the redo set, migrating %q", status.Redo,
+			status.Migrating)
 	})
 	for _, s := range []*locus.DB{a, b} {
 		diff, err := s.Kinds().Compare(t.Context(), p, nil)
@@ -235,7 +238,8 @@ func TestKinds_AreThoseStored(t *testing.T) {
 	dir := t.TempDir()
 	own, err := match.ParseSchema([]byte(strings.Replace(string(match.Kinds()[0].YAML()), "kind: place", "kind: parlour", 1)))
 	must(t, err)
-	first, err := locus.Open(t.Context(), dir, &locus.Options{Storage: storage.Options{Cells: 1, Scratch: true}, Kinds: []*match.Schema{own}})
+	first, err := locus.Open(t.Context(), dir,
+		&locus.Options{Storage: storage.Options{Cells: 1, Scratch: true}, Kinds: []*match.Schema{own}})
 	must(t, err)
 	must(t, first.Close())
 	for _, given := range [][]*match.Schema{nil, {}} {

@@ -14,9 +14,9 @@ import (
 	"github.com/locus-db/locus/records"
 )
 
-// BenchmarkMatch matches records of the demo that are not stored yet among 20,000 that are, on 16 SQLite cells, and puts
-// the same records in the same run: one at a time, with the median and the 99th percentile of both, and 1,000 at a time.
-// A ratio below 1 means that the match is faster. An iteration is one probe and one put, or 1,000 of each.
+// BenchmarkMatch matches records of the demo that are not stored yet among 20,000 that are, on 16 SQLite cells, and
+// puts the same records in the same run: one at a time, with the median and the 99th percentile of both, and 1,000 at a
+// time. A ratio below 1 means that the match is faster. An iteration is one probe and one put, or 1,000 of each.
 //
 //	go test -run '^$' -bench Match -benchtime 2000x ./e2e/library
 func BenchmarkMatch(b *testing.B) {

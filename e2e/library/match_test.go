@@ -44,8 +44,10 @@ func matchThenPut(t *testing.T, s, reader *locus.DB) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(2, 3))
 	draw := func(source string, key int) records.Input {
-		name := []string{"Zephyr Trampolines", "Quill Dental", "Golden Optics", "Zephyr Optics", "Harbor Noodles", "Quill Bakery"}[r.IntN(6)]
-		return record(source, fmt.Sprint(key), name, fmt.Sprintf("415-555-23%02d", r.IntN(30)), fmt.Sprintf("%d Oak Ave", 1+r.IntN(20)))
+		name := []string{"Zephyr Trampolines", "Quill Dental", "Golden Optics", "Zephyr Optics", "Harbor Noodles",
+			"Quill Bakery"}[r.IntN(6)]
+		return record(source, fmt.Sprint(key), name, fmt.Sprintf("415-555-23%02d", r.IntN(30)),
+			fmt.Sprintf("%d Oak Ave", 1+r.IntN(20)))
 	}
 	var first []records.Input
 	for i := range 25 {
@@ -55,7 +57,8 @@ func matchThenPut(t *testing.T, s, reader *locus.DB) {
 	seen := map[string]int{}
 	for i := range 60 {
 		in := draw([]string{"first", "second"}[i%2], r.IntN(25))
-		found, err := reader.Entities().Match(t.Context(), []entities.Probe{{Ref: in.Ref, Attributes: in.Attributes}}, &entities.MatchOptions{Put: true})
+		found, err := reader.Entities().Match(t.Context(), []entities.Probe{{Ref: in.Ref, Attributes: in.Attributes}},
+			&entities.MatchOptions{Put: true})
 		if err != nil || found[0].Err != nil || found[0].Put == nil {
 			t.Fatalf("%v, %+v", err, found)
 		}
@@ -64,7 +67,8 @@ func matchThenPut(t *testing.T, s, reader *locus.DB) {
 		stored := err == nil
 		res := put(t, s, in)[0]
 		want := string(res.Outcome)
-		if got.Outcome != want || !got.Entity.IsZero() && got.Entity != res.Entity || got.Entity.IsZero() && (want != "created" || stored && before.Entity == res.Entity) {
+		if got.Outcome != want || !got.Entity.IsZero() && got.Entity != res.Entity || got.Entity.IsZero() &&
+			(want != "created" || stored && before.Entity == res.Entity) {
 			t.Fatalf("%d, %v: match says %+v, put %+v", i, in, got, res)
 		}
 		for _, id := range got.Merges {

@@ -15,11 +15,13 @@ import (
 // switchboard returns n records at one address, with different names and the same telephone number.
 func switchboard(n int) (puts []records.Input) {
 	words := []string{
-		"Amber", "Basalt", "Copper", "Dahlia", "Ember", "Falcon", "Garnet", "Heron", "Indigo", "Juniper", "Kestrel", "Lantern", "Marble", "Nimbus",
+		"Amber", "Basalt", "Copper", "Dahlia", "Ember", "Falcon", "Garnet", "Heron", "Indigo", "Juniper", "Kestrel",
+		"Lantern", "Marble", "Nimbus",
 		"Opal", "Pepper", "Quartz", "Raven", "Saffron", "Tundra", "Umber", "Velvet", "Willow", "Yarrow", "Zephyr", "Cobalt",
 	}
 	for i, word := range words[:n] {
-		puts = append(puts, record("crawl", fmt.Sprint("tenant-", i), word, "(312) 555-0100", fmt.Sprintf("%d Lake Street", 100+i)))
+		puts = append(puts, record("crawl", fmt.Sprint("tenant-", i), word, "(312) 555-0100",
+			fmt.Sprintf("%d Lake Street", 100+i)))
 	}
 	return puts
 }

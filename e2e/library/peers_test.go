@@ -47,7 +47,8 @@ func openProcesses(t *testing.T, n int, addr string) []*process {
 func person(n int) records.Input {
 	return records.Input{
 		Ref: entity.Ref{Source: fmt.Sprint("source-", n%3), Key: fmt.Sprint(n)}, Kind: "person",
-		Attributes: entity.Attributes{"name": {fmt.Sprintf("Anna Number%c%c", 'a'+n/3%26, 'a'+n/78%26)}, "emails": {fmt.Sprintf("anna%d@example.com", n/3)}},
+		Attributes: entity.Attributes{"name": {fmt.Sprintf("Anna Number%c%c", 'a'+n/3%26, 'a'+n/78%26)},
+			"emails": {fmt.Sprintf("anna%d@example.com", n/3)}},
 	}
 }
 
@@ -87,7 +88,8 @@ func TestPeers_WritesGoToTheHolder(t *testing.T) {
 	})
 	r, err := all[2].Records().Put(t.Context(), []records.Input{person(2), {Ref: entity.Ref{Source: "s", Key: "k"}, Kind: "person", Attributes: entity.Attributes{"name": {"Bo Other"}}}})
 	must(t, err)
-	if r[0].Outcome != resolve.Matched || r[0].Entity != first.Entity || r[1].Outcome != resolve.Created || r[0].Pending || r[1].Pending {
+	if r[0].Outcome != resolve.Matched || r[0].Entity != first.Entity || r[1].Outcome != resolve.Created || r[0].Pending ||
+		r[1].Pending {
 		t.Errorf("forwarded: %+v", r)
 	}
 	if _, err := all[1].Entities().Get(t.Context(), r[1].Entity); err != nil {

@@ -23,8 +23,8 @@ func profile(t *testing.T, s *locus.DB, q decisions.ProfileQuery) *decisions.Pro
 	return p
 }
 
-// TestProfile_Thresholds compares the effects of thresholds with a dry run of a kind whose prior moves all weights by as
-// much, on pairs of records, where both are the same.
+// TestProfile_Thresholds compares the effects of thresholds with a dry run of a kind whose prior moves all weights by
+// as much, on pairs of records, where both are the same.
 func TestProfile_Thresholds(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -33,7 +33,8 @@ func TestProfile_Thresholds(t *testing.T) {
 		answer(t, s, truth, &p)
 	}
 	// Two records of equal content, and an entity of three.
-	put(t, s, inTown("b", "oak", "Brass Heron Antiques", "212-555-9101", "12 Oak Ave"), inTown("c", "oak", "Brass Heron Antiques", "212-555-9101", "12 Oak Ave"))
+	put(t, s, inTown("b", "oak", "Brass Heron Antiques", "212-555-9101", "12 Oak Ave"),
+		inTown("c", "oak", "Brass Heron Antiques", "212-555-9101", "12 Oak Ave"))
 	got := profile(t, s, decisions.ProfileQuery{Threshold: 650})
 	if !got.Whole || len(got.Kinds) != 1 {
 		t.Fatalf("%+v", got)
@@ -52,7 +53,8 @@ func TestProfile_Thresholds(t *testing.T) {
 			t.Fatal(err)
 		}
 		if e.Before != want.Before || e.Entities != want.After || e.Merged != want.Merged || e.Split != want.Split {
-			t.Errorf("at %v: %+v, the dry run has %d entities before and %d after, %d merged, %d split", e.Threshold, e, want.Before, want.After, want.Merged, want.Split)
+			t.Errorf("at %v: %+v, the dry run has %d entities before and %d after, %d merged, %d split", e.Threshold, e,
+				want.Before, want.After, want.Merged, want.Split)
 		}
 		if e.Moved < e.Merged+e.Split || (e.Moved == 0) != (e.Merged+e.Split == 0) {
 			t.Errorf("at %v %d records move", e.Threshold, e.Moved)
@@ -71,7 +73,8 @@ func TestProfile_Counts(t *testing.T) {
 	var puts []records.Input
 	for i := range 25 {
 		letter := func(by int) string { return string(rune('a' + (i*by+by)%26)) }
-		p := inTown("pos", fmt.Sprint(i), "Z"+letter(3)+letter(7)+letter(11)+letter(5)+" Q"+letter(9)+letter(15)+letter(17), "", "")
+		p := inTown("pos", fmt.Sprint(i),
+			"Z"+letter(3)+letter(7)+letter(11)+letter(5)+" Q"+letter(9)+letter(15)+letter(17), "", "")
 		p.Attributes["postcode"] = []string{fmt.Sprintf("%05d", 10000+i)}
 		puts = append(puts, p)
 	}
@@ -84,13 +87,15 @@ func TestProfile_Counts(t *testing.T) {
 	if !got.Whole || got.Records != 28 || k.Records != 28 || k.Entities != 26 {
 		t.Errorf("%d records, %d of the kind in %d entities", got.Records, k.Records, k.Entities)
 	}
-	if len(k.Sources) != 2 || k.Sources[0].Source != "pos" || k.Sources[0].Records != 26 || k.Sources[0].Duplicates != 0 || k.Sources[1].Members != 2 || k.Sources[1].Duplicates != 1 {
+	if len(k.Sources) != 2 || k.Sources[0].Source != "pos" || k.Sources[0].Records != 26 || k.Sources[0].Duplicates != 0 ||
+		k.Sources[1].Members != 2 || k.Sources[1].Duplicates != 1 {
 		t.Errorf("sources: %+v", k.Sources)
 	}
 	if e := find(t, s, k.Sources[1].Example); len(e.Members) != 3 {
 		t.Errorf("the example of duplicates has %d records", len(e.Members))
 	}
-	if len(k.Sizes) != 2 || k.Sizes[0] != (decisions.SizeCount{Records: 1, Entities: 25}) || k.Sizes[1] != (decisions.SizeCount{Records: 3, Entities: 1}) {
+	if len(k.Sizes) != 2 || k.Sizes[0] != (decisions.SizeCount{Records: 1, Entities: 25}) ||
+		k.Sizes[1] != (decisions.SizeCount{Records: 3, Entities: 1}) {
 		t.Errorf("sizes: %+v", k.Sizes)
 	}
 	joined := 0
@@ -110,7 +115,8 @@ func TestProfile_Counts(t *testing.T) {
 			}
 		case "postcode":
 			odd := entity.Ref{Source: "pos", Key: "7"}
-			if a.Filled != 25 || len(a.Shapes) != 1 || a.Shapes[0].Shape != "99999" || a.Shapes[0].Values != 24 || a.OddValues != 1 || len(a.Odd) != 1 || a.Odd[0].Record != odd || a.Odd[0].Shape != "9A99" {
+			if a.Filled != 25 || len(a.Shapes) != 1 || a.Shapes[0].Shape != "99999" || a.Shapes[0].Values != 24 ||
+				a.OddValues != 1 || len(a.Odd) != 1 || a.Odd[0].Record != odd || a.Odd[0].Shape != "9A99" {
 				t.Errorf("postcode: %+v", a)
 			}
 		}
@@ -123,13 +129,15 @@ func TestProfile_Counts(t *testing.T) {
 	}
 }
 
-// TestProfile_Shares counts m and u where they are known: ten shops of two records, three of which have another phone there, all in one
-// town. Different shops agree in the town alone.
+// TestProfile_Shares counts m and u where they are known: ten shops of two records, three of which have another phone
+// there, all in one town. Different shops agree in the town alone.
 func TestProfile_Shares(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
-	names := []string{"Brass Heron Antiques", "Otter Plumbing", "Quince Bakery", "Violet Dental", "Maple Optics", "Zebra Lounge", "Alpha Motors", "Kestrel Books", "Juniper Florist", "Walrus Tailors"}
-	streets := []string{"Oak Ave", "Elm St", "Mill Lane", "High Rd", "Pine Blvd", "Cedar Ct", "Lake Dr", "Hill Way", "Park Pl", "River Rd"}
+	names := []string{"Brass Heron Antiques", "Otter Plumbing", "Quince Bakery", "Violet Dental", "Maple Optics",
+		"Zebra Lounge", "Alpha Motors", "Kestrel Books", "Juniper Florist", "Walrus Tailors"}
+	streets := []string{"Oak Ave", "Elm St", "Mill Lane", "High Rd", "Pine Blvd", "Cedar Ct", "Lake Dr", "Hill Way",
+		"Park Pl", "River Rd"}
 	for i, name := range names {
 		phone := fmt.Sprintf("212-55%d-%d%d01", i, i, (i*7)%10)
 		second := phone
@@ -137,7 +145,8 @@ func TestProfile_Shares(t *testing.T) {
 			second = fmt.Sprintf("646-44%d-%d%d77", i, (i*3)%10, i)
 		}
 		address := fmt.Sprint(11+i*17, " ", streets[i])
-		got := put(t, s, inTown("pos", fmt.Sprint(i), name, phone, address), inTown("web", fmt.Sprint(i), name, second, address))
+		got := put(t, s, inTown("pos", fmt.Sprint(i), name, phone, address),
+			inTown("web", fmt.Sprint(i), name, second, address))
 		if got[0].Entity != got[1].Entity {
 			t.Fatalf("%s is in two entities: %+v", name, got)
 		}

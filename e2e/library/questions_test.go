@@ -47,7 +47,8 @@ func doubtful(t *testing.T, seed uint64, n int) (*locus.DB, map[entity.Ref]int) 
 		case 4:
 			b, odds = inTown("b", fmt.Sprint(i), name, "", street), .9
 		case 5:
-			b, odds = inTown("b", fmt.Sprint(i), name, fmt.Sprintf("646-555-%04d", 5000+i), fmt.Sprintf("%d %s St", 400+i, word())), .2
+			b, odds = inTown("b", fmt.Sprint(i), name, fmt.Sprintf("646-555-%04d", 5000+i),
+				fmt.Sprintf("%d %s St", 400+i, word())), .2
 		}
 		puts = append(puts, a, b)
 		truth[a.Ref], truth[b.Ref] = 2*i, 2*i
@@ -175,7 +176,8 @@ func TestService_TeachesWhatSettlesMuch(t *testing.T) {
 		put(t, s, inTown("a", fmt.Sprint("oak", i), "Brass Heron Antiques", "212-555-0101", "12 Oak Ave"),
 			inTown("b", fmt.Sprint("mill", i), "Brass Heron Antiques", "646-555-7878", "99 Mill Lane"))
 	}
-	put(t, s, inTown("a", "one", "Gilded Otter Books", "212-555-0999", "1 Pine St"), inTown("b", "two", "Gilded Otter Books", "646-555-7111", "7 Birch Rd"))
+	put(t, s, inTown("a", "one", "Gilded Otter Books", "212-555-0999", "1 Pine St"),
+		inTown("b", "two", "Gilded Otter Books", "646-555-7111", "7 Birch Rd"))
 	pairs := listed(t, s, decisions.ReviewQuery{Order: decisions.Teaches})
 	if len(pairs) != 2 || pairs[0].Merges != 12 || pairs[1].Merges != 2 {
 		t.Fatalf("%+v", pairs)
@@ -185,14 +187,16 @@ func TestService_TeachesWhatSettlesMuch(t *testing.T) {
 	}
 }
 
-// TestService_TeachesWithLargeEntities asks one question about an entity of hundreds of weak pairs, and one about the next.
+// TestService_TeachesWithLargeEntities asks one question about an entity of hundreds of weak pairs, and one about the
+// next.
 func TestService_TeachesWithLargeEntities(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
 	for i := range 45 {
 		put(t, s, inTown("a", fmt.Sprint("oak", i), "Brass Heron Antiques", fmt.Sprint("212-555-", 1000+97*i), ""))
 	}
-	put(t, s, inTown("a", "one", "Gilded Otter Books", "212-555-0999", "1 Pine St"), inTown("b", "two", "Gilded Otter Books", "646-555-7111", "7 Birch Rd"))
+	put(t, s, inTown("a", "one", "Gilded Otter Books", "212-555-0999", "1 Pine St"),
+		inTown("b", "two", "Gilded Otter Books", "646-555-7111", "7 Birch Rd"))
 	pairs := listed(t, s, decisions.ReviewQuery{Order: decisions.Teaches})
 	if len(pairs) != 2 || pairs[0].Merges+pairs[1].Merges != 47 || pairs[0].Joined == pairs[1].Joined {
 		t.Fatalf("%+v", pairs)
@@ -210,7 +214,8 @@ func TestService_Chance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(estimated.Kinds) != 1 || estimated.Kinds[0].Pairs != len(before) || estimated.Records != 400 || !estimated.Whole {
+	if len(estimated.Kinds) != 1 || estimated.Kinds[0].Pairs != len(before) || estimated.Records != 400 ||
+		!estimated.Whole {
 		t.Fatalf("%d pairs, estimated %+v", len(before), estimated)
 	}
 	answer(t, s, truth, &before[0])
@@ -265,7 +270,8 @@ func TestService_Quality(t *testing.T) {
 				}
 			}
 			now := k.Precision.High - k.Precision.Low + k.Recall.High - k.Recall.Low
-			t.Logf("seed %d, round %d: %d drawn of %d decided, precision %.3f in %+v, recall %.3f in %+v", seed, round, k.Drawn, k.Decided, precision, k.Precision, recall, k.Recall)
+			t.Logf("seed %d, round %d: %d drawn of %d decided, precision %.3f in %+v, recall %.3f in %+v", seed, round, k.Drawn,
+				k.Decided, precision, k.Precision, recall, k.Recall)
 			if now > width {
 				t.Errorf("more answers make the intervals wider: %.3f, before %.3f", now, width)
 			}

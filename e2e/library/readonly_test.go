@@ -66,7 +66,8 @@ func TestP06_ReadOnly(t *testing.T) {
 				t.Errorf("%s: %v, want ErrReadOnly", what, err)
 			}
 		}
-		_, err = s.Records().Put(t.Context(), []records.Input{{Ref: ref, Attributes: entity.Attributes{"name": {"Golden Bakery"}}}})
+		_, err = s.Records().Put(t.Context(),
+			[]records.Input{{Ref: ref, Attributes: entity.Attributes{"name": {"Golden Bakery"}}}})
 		refused("put", err)
 		_, err = s.Records().Delete(t.Context(), []entity.Ref{ref})
 		refused("delete", err)
@@ -84,7 +85,8 @@ func TestP06_ReadOnly(t *testing.T) {
 		refused("drop a rollup", s.Rollups().Drop(t.Context(), "places"))
 		_, err = s.Rollups().Rebuild(t.Context(), "places")
 		refused("rebuild a rollup", err)
-		_, _, err = s.Rollups().Define(t.Context(), rollup.Definition{Name: "places", Kind: "place", Group: []string{"category"}})
+		_, _, err = s.Rollups().Define(t.Context(),
+			rollup.Definition{Name: "places", Kind: "place", Group: []string{"category"}})
 		refused("define a rollup", err)
 		refused("grow", s.Cells().Grow(t.Context(), cell.Growth{Cells: 4}, nil))
 		refused("compact", s.Cells().Compact(t.Context(), 0, nil))

@@ -23,7 +23,8 @@ func inHouse(key, name, category string) records.Input {
 func TestService_Relations(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, s, other *locus.DB) {
-		put(t, s, inHouse("bank", "Valley Bank", "banks"), inHouse("club", "Zephyr Trampolines", "sport"), record("s", "lone", "Lone Gull Ferries", "", ""))
+		put(t, s, inHouse("bank", "Valley Bank", "banks"), inHouse("club", "Zephyr Trampolines", "sport"),
+			record("s", "lone", "Lone Gull Ferries", "", ""))
 		put(t, s, inHouse("atm", "Valley Bank ATM", "atms"), inHouse("cars", "Valley Bank Parking", "parking"))
 		relations := func(key string) map[string]string {
 			t.Helper()

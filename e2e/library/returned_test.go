@@ -50,7 +50,8 @@ func returnIn(t *rapid.T, s *locus.DB, prefix, phone string) {
 	ctx := context.Background()
 	ref := func(n int) entity.Ref { return entity.Ref{Source: "a", Key: fmt.Sprint(prefix, n)} }
 	defer func() { _, _ = s.Records().Delete(ctx, []entity.Ref{ref(0), ref(1), ref(2)}) }() // no later run meets them
-	born := map[int]locality.ID{}                                                           // of the keys that were not erased
+	// of the keys that were not erased
+	born := map[int]locality.ID{}
 	former := map[locality.ID]bool{}
 	live := map[int]bool{}
 	for range rapid.IntRange(1, 12).Draw(t, "steps") {
@@ -58,7 +59,8 @@ func returnIn(t *rapid.T, s *locus.DB, prefix, phone string) {
 		switch step := rapid.SampledFrom([]string{"put", "put", "delete", "erase"}).Draw(t, "step"); step {
 		case "put":
 			name := rapid.SampledFrom([]string{"Zephyr Trampolines", "Quill Dental"}).Draw(t, "name")
-			results, err := s.Records().Put(ctx, []records.Input{{Ref: ref(n), Attributes: entity.Attributes{"name": {prefix + name}, "phones": {phone}}}})
+			results, err := s.Records().Put(ctx,
+				[]records.Input{{Ref: ref(n), Attributes: entity.Attributes{"name": {prefix + name}, "phones": {phone}}}})
 			if err != nil || results[0].Err != nil {
 				t.Fatal(err, results)
 			}

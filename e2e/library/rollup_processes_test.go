@@ -146,7 +146,8 @@ func TestP04_P05_ReadersGoFromProcessToProcess(t *testing.T) {
 						t.Fatal(err)
 					}
 					if !now.Watermark.Contains(seen.Watermark) {
-						t.Fatalf("generation %d was at %v, and another process answers with generation %d at %v", seen.Generation, seen.Watermark, now.Generation, now.Watermark)
+						t.Fatalf("generation %d was at %v, and another process answers with generation %d at %v", seen.Generation,
+							seen.Watermark, now.Generation, now.Watermark)
 					}
 					seen = now
 				}
@@ -295,7 +296,8 @@ func TestP04_AnIdleInstallationRests(t *testing.T) {
 	// Polling every cell four times a second would be more than a hundred transactions a second.
 	const most = 40
 	done := func() (n float64) {
-		rows := server.Exec(t, "postgres", "SELECT sum(xact_commit + xact_rollback) FROM pg_stat_database WHERE datname LIKE 'locus%'")
+		rows := server.Exec(t, "postgres",
+			"SELECT sum(xact_commit + xact_rollback) FROM pg_stat_database WHERE datname LIKE 'locus%'")
 		if _, err := fmt.Sscan(rows[0][0], &n); err != nil {
 			t.Fatal(err)
 		}

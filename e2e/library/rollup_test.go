@@ -30,8 +30,9 @@ import (
 
 var (
 	byCategory = rollup.Definition{Name: "by_category", Kind: "place", Group: []string{"category"}, Dimension: "city"}
-	bySource   = rollup.Definition{Name: "by_source", Kind: "place", Over: rollup.Records, Group: []string{"source"}, Dimension: "outcome"}
-	byNumber   = rollup.Definition{
+	bySource   = rollup.Definition{Name: "by_source", Kind: "place", Over: rollup.Records, Group: []string{"source"},
+		Dimension: "outcome"}
+	byNumber = rollup.Definition{
 		Name: "by_number", Kind: "place", Group: []string{"category", "source"},
 		Where: []rollup.Condition{{Attribute: "postcode", Exists: true}},
 		Measures: []rollup.Measure{
@@ -125,7 +126,8 @@ func place(key, name, category, city string) records.Input {
 func TestRollup_FollowsEveryChange(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
-	put(t, s, place("1", "Zephyr Trampolines", "sport", "Springfield"), place("2", "Quill Dental", "dentist", "Springfield"))
+	put(t, s, place("1", "Zephyr Trampolines", "sport", "Springfield"),
+		place("2", "Quill Dental", "dentist", "Springfield"))
 	define(t, s, byCategory, bySource)
 	want := func(name string, want map[string]string) {
 		t.Helper()
@@ -133,23 +135,29 @@ func TestRollup_FollowsEveryChange(t *testing.T) {
 			t.Errorf("rollup %s (-want +got):\n%s", name, diff)
 		}
 	}
-	want("by_category", map[string]string{"[sport]": "1", "[sport] Springfield": "1", "[dentist]": "1", "[dentist] Springfield": "1"})
-	put(t, s, place("1", "Zephyr Trampolines", "sport", "Shelbyville"), place("3", "Velvet Books", "", "Springfield"), place("4", "Basalt Forge", "smith", ""))
+	want("by_category", map[string]string{"[sport]": "1", "[sport] Springfield": "1", "[dentist]": "1",
+		"[dentist] Springfield": "1"})
+	put(t, s, place("1", "Zephyr Trampolines", "sport", "Shelbyville"), place("3", "Velvet Books", "", "Springfield"),
+		place("4", "Basalt Forge", "smith", ""))
 	want("by_category", map[string]string{
-		"[sport]": "1", "[sport] Shelbyville": "1", "[dentist]": "1", "[dentist] Springfield": "1", "[smith]": "1", "[smith] ": "1",
+		"[sport]": "1", "[sport] Shelbyville": "1", "[dentist]": "1", "[dentist] Springfield": "1", "[smith]": "1",
+		"[smith] ": "1",
 	})
 	remove(t, s, entity.Ref{Source: "crawl", Key: "2"})
 	want("by_category", map[string]string{"[sport]": "1", "[sport] Shelbyville": "1", "[smith]": "1", "[smith] ": "1"})
 	want("by_source", map[string]string{"[crawl]": "3", "[crawl] created": "3"})
 	put(t, s, left) // the oldest
 	put(t, s, right)
-	want("by_source", map[string]string{"[crawl]": "3", "[crawl] created": "3", "[a]": "1", "[a] created": "1", "[b]": "1", "[b] created": "1"})
+	want("by_source", map[string]string{"[crawl]": "3", "[crawl] created": "3", "[a]": "1", "[a] created": "1", "[b]": "1",
+		"[b] created": "1"})
 	put(t, s, bridge)
 	want("by_source", map[string]string{
-		"[crawl]": "3", "[crawl] created": "3", "[a]": "1", "[a] created": "1", "[b]": "1", "[b] matched": "1", "[c]": "1", "[c] matched": "1",
+		"[crawl]": "3", "[crawl] created": "3", "[a]": "1", "[a] created": "1", "[b]": "1", "[b] matched": "1", "[c]": "1",
+		"[c] matched": "1",
 	})
 	remove(t, s, bridge.Ref)
-	want("by_source", map[string]string{"[crawl]": "3", "[crawl] created": "3", "[a]": "1", "[a] created": "1", "[b]": "1", "[b] created": "1"})
+	want("by_source", map[string]string{"[crawl]": "3", "[crawl] created": "3", "[a]": "1", "[a] created": "1", "[b]": "1",
+		"[b] created": "1"})
 	wantTrue(t, s, "by_category")
 	wantTrue(t, s, "by_source")
 }
@@ -179,7 +187,8 @@ func TestRollup_PagesAndTop(t *testing.T) {
 	var puts []records.Input
 	for i := range 30 {
 		for n := range i%7 + 1 {
-			puts = append(puts, place(fmt.Sprint(i, n), fmt.Sprintf("Place%dof%d Quill%d", n, i, i*31+n), fmt.Sprintf("c%02d", i), "Springfield"))
+			puts = append(puts, place(fmt.Sprint(i, n), fmt.Sprintf("Place%dof%d Quill%d", n, i, i*31+n),
+				fmt.Sprintf("c%02d", i), "Springfield"))
 		}
 	}
 	put(t, s, puts...)
@@ -385,7 +394,8 @@ func randomWrite(t *testing.T, s *locus.DB, r *rand.Rand) changelog.Watermark {
 	puts := make([]records.Input, 1+r.IntN(5))
 	for i := range puts {
 		n := r.IntN(len(words))
-		puts[i] = record(string(rune('a'+r.IntN(3))), fmt.Sprint(r.IntN(20)), words[n], fmt.Sprintf("415-555-23%02d", n*10+r.IntN(3)), fmt.Sprintf("%d Oak Ave", r.IntN(3)+1))
+		puts[i] = record(string(rune('a'+r.IntN(3))), fmt.Sprint(r.IntN(20)), words[n],
+			fmt.Sprintf("415-555-23%02d", n*10+r.IntN(3)), fmt.Sprintf("%d Oak Ave", r.IntN(3)+1))
 		a := puts[i].Attributes
 		a["city"], a["postcode"] = []string{fmt.Sprint("City ", r.IntN(3))}, []string{fmt.Sprint(90000 + r.IntN(9))}
 		for c := range r.IntN(3) {
@@ -450,7 +460,8 @@ func TestRollup_ADefinitionThatCannotBeBuilt(t *testing.T) {
 // TestLimits defines as many rollups and kinds as there may be, and one more of each.
 func TestLimits(t *testing.T) {
 	t.Parallel()
-	s, err := locus.Open(t.Context(), t.TempDir(), &locus.Options{Storage: storage.Options{Cells: 1, Scratch: true}, MaxRollups: 2, MaxKinds: len(match.Kinds()) + 1})
+	s, err := locus.Open(t.Context(), t.TempDir(),
+		&locus.Options{Storage: storage.Options{Cells: 1, Scratch: true}, MaxRollups: 2, MaxKinds: len(match.Kinds()) + 1})
 	if err != nil {
 		t.Fatal(err)
 	}

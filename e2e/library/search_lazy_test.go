@@ -82,7 +82,8 @@ func TestP12_ASearchReadsWhatItShows(t *testing.T) {
 	for i := range 800 {
 		p := business("a", fmt.Sprint(i), fmt.Sprintf("Shop %c%c%c", 'a'+i%26, 'a'+i/26%26, 'b'+i%7), "Oakland", "cafe")
 		for n := range i % 4 {
-			p.Attributes[[]string{"phones", "websites", "hours"}[n]] = []string{[]string{fmt.Sprintf("510-555-%04d", i), fmt.Sprintf("https://shop%d.example", i), "Mo-Su 10:00-20:00"}[n]}
+			p.Attributes[[]string{"phones", "websites", "hours"}[n]] = []string{[]string{fmt.Sprintf("510-555-%04d", i),
+				fmt.Sprintf("https://shop%d.example", i), "Mo-Su 10:00-20:00"}[n]}
 		}
 		puts = append(puts, p)
 	}

@@ -29,9 +29,12 @@ func business(source, key, name, city, category string, more ...string) records.
 
 // jumping is a town of businesses, some with several sources.
 var jumping = []records.Input{
-	business("vendor", "1", "Zephyr Trampolines", "San Francisco", "recreation > trampoline park", "phones", "415-555-2300", "address", "12 Oak Ave"),
-	business("crawl", "1", "Zephyr Trampolines Inc", "SAN FRANCISCO", "Trampoline Park", "phones", "(415) 555-2300", "address", "12 Oak Avenue", "websites", "https://zephyr.example", "hours", "Mo-Su 10:00-20:00"),
-	business("sales", "a", "Zephyr Trampolines", "San Francisco", "trampoline park", "phones", "415-555-2399", "address", "12 Oak Ave"),
+	business("vendor", "1", "Zephyr Trampolines", "San Francisco", "recreation > trampoline park", "phones",
+		"415-555-2300", "address", "12 Oak Ave"),
+	business("crawl", "1", "Zephyr Trampolines Inc", "SAN FRANCISCO", "Trampoline Park", "phones", "(415) 555-2300",
+		"address", "12 Oak Avenue", "websites", "https://zephyr.example", "hours", "Mo-Su 10:00-20:00"),
+	business("sales", "a", "Zephyr Trampolines", "San Francisco", "trampoline park", "phones", "415-555-2399", "address",
+		"12 Oak Ave"),
 	business("vendor", "2", "House of Air", "San Francisco", "trampoline park", "phones", "415-555-0101"),
 	business("vendor", "3", "Sky High", "Oakland", "trampoline park", "phones", "510-555-0101"),
 	business("crawl", "4", "Pogo Palace", "San Francisco", "trampoline park", "phones", "N/A"),
@@ -93,18 +96,23 @@ func TestSource000_MoreJumping(t *testing.T) {
 		want string
 	}{
 		"of this category in this city, best first, with a phone": {
-			entities.Query{Kind: "place", Where: []entities.Filter{in("category", "Trampoline park"), in("city", "san francisco")}, Has: []string{"phones"}},
+			entities.Query{Kind: "place",
+				Where: []entities.Filter{in("category", "Trampoline park"), in("city", "san francisco")}, Has: []string{"phones"}},
 			"Zephyr Trampolines, House of Air",
 		},
-		"of whom nobody knows the number": {entities.Query{Where: []entities.Filter{in("category", "trampoline park")}, Without: []string{"phones"}}, "Pogo Palace"},
-		"any level of a category":         {entities.Query{Where: []entities.Filter{in("category", "recreation")}}, "Zephyr Trampolines"},
-		"the whole path of a category":    {entities.Query{Where: []entities.Filter{in("category", "Recreation > Trampoline Park")}}, "Zephyr Trampolines"},
-		"the number of any source":        {entities.Query{Where: []entities.Filter{in("phones", "+1 415 555 2399")}}, "Zephyr Trampolines"},
-		"More Jumping!":                   {entities.Query{Text: "Jumping!"}, "The Jumping Bean"},
-		"words of category and city":      {entities.Query{Text: "trampoline oakl"}, "Sky High"},
-		"words of name and city":          {entities.Query{Text: "pizza francisco"}, "Golden Gate Pizza"},
-		"the same value of nothing":       {entities.Query{Where: []entities.Filter{in("phones", "N/A")}}, ""},
-		"with a website but no number":    {entities.Query{Has: []string{"websites"}, Without: []string{"phones"}}, "The Jumping Bean"},
+		"of whom nobody knows the number": {entities.Query{Where: []entities.Filter{in("category", "trampoline park")},
+			Without: []string{"phones"}}, "Pogo Palace"},
+		"any level of a category": {entities.Query{Where: []entities.Filter{in("category", "recreation")}},
+			"Zephyr Trampolines"},
+		"the whole path of a category": {entities.Query{Where: []entities.Filter{in("category", "Recreation > Trampoline Park")}}, "Zephyr Trampolines"},
+		"the number of any source": {entities.Query{Where: []entities.Filter{in("phones", "+1 415 555 2399")}},
+			"Zephyr Trampolines"},
+		"More Jumping!":              {entities.Query{Text: "Jumping!"}, "The Jumping Bean"},
+		"words of category and city": {entities.Query{Text: "trampoline oakl"}, "Sky High"},
+		"words of name and city":     {entities.Query{Text: "pizza francisco"}, "Golden Gate Pizza"},
+		"the same value of nothing":  {entities.Query{Where: []entities.Filter{in("phones", "N/A")}}, ""},
+		"with a website but no number": {entities.Query{Has: []string{"websites"}, Without: []string{"phones"}},
+			"The Jumping Bean"},
 	} {
 		if got := strings.Join(found(t, s, c.q), ", "); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
@@ -122,7 +130,8 @@ func TestSource000_AConsistentView(t *testing.T) {
 		t.Fatal(err)
 	}
 	for attribute, want := range map[string]string{
-		"category": "Trampoline Park", "websites": "https://zephyr.example", "hours": "Mo-Su 10:00-20:00", "phones": "(415) 555-2300",
+		"category": "Trampoline Park", "websites": "https://zephyr.example", "hours": "Mo-Su 10:00-20:00",
+		"phones": "(415) 555-2300",
 	} {
 		if got := e.View.First(attribute); got != want {
 			t.Errorf("%s is %q, want %q", attribute, got, want)

@@ -197,17 +197,20 @@ func TestService_RefusesAndHarmsNoOther(t *testing.T) {
 		put     records.Input
 		pointer string
 	}{
-		"source":       {record("A b", "1", "x", "", ""), "/source"},
-		"empty key":    {record("a", "", "x", "", ""), "/key"},
-		"space":        {record("a", " 1", "x", "", ""), "/key"},
-		"zero width":   {record("a", "a\u200db", "x", "", ""), "/key"},
-		"long key":     {record("a", strings.Repeat("k", records.MaxKey+1), "x", "", ""), "/key"},
-		"no name":      {records.Input{Ref: entity.Ref{Source: "a", Key: "1"}}, "/attributes"},
-		"blank name":   {record("a", "1", " \t", "", ""), "/attributes"},
-		"control":      {record("a", "1", "a\x00b", "", ""), "/attributes/name"},
-		"unknown":      {records.Input{Ref: entity.Ref{Source: "a", Key: "1"}, Attributes: entity.Attributes{"name": {"x"}, "phnoes": {"1"}}}, "/attributes/phnoes"},
-		"in future":    {records.Input{Ref: entity.Ref{Source: "a", Key: "1"}, Observed: time.Now().Add(time.Hour), Attributes: entity.Attributes{"name": {"x"}}}, "/observed_at"},
-		"before 1970":  {records.Input{Ref: entity.Ref{Source: "a", Key: "1"}, Observed: time.Unix(-1, 0), Attributes: entity.Attributes{"name": {"x"}}}, "/observed_at"},
+		"source":     {record("A b", "1", "x", "", ""), "/source"},
+		"empty key":  {record("a", "", "x", "", ""), "/key"},
+		"space":      {record("a", " 1", "x", "", ""), "/key"},
+		"zero width": {record("a", "a\u200db", "x", "", ""), "/key"},
+		"long key":   {record("a", strings.Repeat("k", records.MaxKey+1), "x", "", ""), "/key"},
+		"no name":    {records.Input{Ref: entity.Ref{Source: "a", Key: "1"}}, "/attributes"},
+		"blank name": {record("a", "1", " \t", "", ""), "/attributes"},
+		"control":    {record("a", "1", "a\x00b", "", ""), "/attributes/name"},
+		"unknown": {records.Input{Ref: entity.Ref{Source: "a", Key: "1"},
+			Attributes: entity.Attributes{"name": {"x"}, "phnoes": {"1"}}}, "/attributes/phnoes"},
+		"in future": {records.Input{Ref: entity.Ref{Source: "a", Key: "1"}, Observed: time.Now().Add(time.Hour),
+			Attributes: entity.Attributes{"name": {"x"}}}, "/observed_at"},
+		"before 1970": {records.Input{Ref: entity.Ref{Source: "a", Key: "1"}, Observed: time.Unix(-1, 0),
+			Attributes: entity.Attributes{"name": {"x"}}}, "/observed_at"},
 		"large record": {records.Input{Ref: entity.Ref{Source: "a", Key: "1"}, Attributes: entity.Attributes{"name": {"x"}, "phones": slices.Repeat([]string{strings.Repeat("1", 3000)}, 32)}}, "/attributes"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -259,7 +262,8 @@ func TestService_ListsAndSearches(t *testing.T) {
 	s := fresh(t)
 	var puts []records.Input
 	for i := range 57 {
-		puts = append(puts, record([]string{"a", "b"}[i%2], fmt.Sprint(i), fmt.Sprintf("Tidewater%c%c Yoga", 'a'+i%26, 'a'+i/26), fmt.Sprintf("415-555-%04d", i), ""))
+		puts = append(puts, record([]string{"a", "b"}[i%2], fmt.Sprint(i),
+			fmt.Sprintf("Tidewater%c%c Yoga", 'a'+i%26, 'a'+i/26), fmt.Sprintf("415-555-%04d", i), ""))
 	}
 	put(t, s, puts...)
 	seen := map[string]bool{}
@@ -359,7 +363,8 @@ func TestService_Explains(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
 	a := put(t, s, record("a", "1", "Zephyr Trampolines", "415-555-2300", "12 Oak Ave"))[0]
-	put(t, s, record("b", "1", "Zephyr Trampolines Inc", "(415) 555-2300", "12 Oak Avenue"), record("c", "1", "Quill Dental", "", ""))
+	put(t, s, record("b", "1", "Zephyr Trampolines Inc", "(415) 555-2300", "12 Oak Avenue"),
+		record("c", "1", "Quill Dental", "", ""))
 	why, err := s.Explain().Why(t.Context(), a.Entity)
 	if err != nil || len(why.Joins) != 1 || len(why.Records) != 2 {
 		t.Fatalf("%+v, %v", why, err)
@@ -419,7 +424,8 @@ func TestService_RefusesIdsOfOthers(t *testing.T) {
 	s := fresh(t)
 	put(t, s, record("a", "1", "Quill Dental", "", ""))
 	for _, text := range []string{
-		"c8c9cef9-7a7f-4d53-7a50-013e4e2afbde", "c8c9cef9-7a7f-7d53-7a50-013e4e2afbde", "C8C9CEF9-7A7F-CD53-7A50-013E4E2AFBDE",
+		"c8c9cef9-7a7f-4d53-7a50-013e4e2afbde", "c8c9cef9-7a7f-7d53-7a50-013e4e2afbde",
+		"C8C9CEF9-7A7F-CD53-7A50-013E4E2AFBDE",
 		"00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff",
 	} {
 		id := locality.MustParse(text)
@@ -490,7 +496,8 @@ func TestP01_WhatIsAcknowledgedIsThereAfterReopening(t *testing.T) {
 	for w := range 8 {
 		wg.Go(func() {
 			for i := range 10 {
-				put(t, s, record(fmt.Sprint("s", w), fmt.Sprint(i), fmt.Sprintf("Shop %c%c%c", 'a'+w, 'k'+i, 'q'), fmt.Sprintf("415-555-%02d%02d", w, i), ""))
+				put(t, s, record(fmt.Sprint("s", w), fmt.Sprint(i), fmt.Sprintf("Shop %c%c%c", 'a'+w, 'k'+i, 'q'),
+					fmt.Sprintf("415-555-%02d%02d", w, i), ""))
 			}
 		})
 	}

@@ -28,7 +28,8 @@ func TestStandby_IsRead(t *testing.T) {
 	must(t, os.Symlink(socket(t, primary.URL("locus")), name))
 	where := "postgres:///locus?host=" + name + "&user=postgres"
 	s := open(t, where, 2)
-	put(t, s, record("a", "1", "Zephyr Trampolines", "415-555-2300", ""), record("b", "2", "Zephyr Trampolines", "415-555-2300", ""))
+	put(t, s, record("a", "1", "Zephyr Trampolines", "415-555-2300", ""),
+		record("b", "2", "Zephyr Trampolines", "415-555-2300", ""))
 	tail, err := s.Changes().Tail(t.Context(), nil)
 	must(t, err)
 	must(t, s.Close())
@@ -40,14 +41,16 @@ func TestStandby_IsRead(t *testing.T) {
 	if s, err := locus.Open(t.Context(), where, &locus.Options{Passive: true}); !errors.Is(err, locus.ErrUnavailable) {
 		t.Errorf("a standby without asking for one: %v, %v", s, err)
 	}
-	s, err = locus.Open(t.Context(), where, &locus.Options{Passive: true, Storage: storage.Options{MustExist: true, Standby: true}})
+	s, err = locus.Open(t.Context(), where,
+		&locus.Options{Passive: true, Storage: storage.Options{MustExist: true, Standby: true}})
 	must(t, err)
 	defer s.Close()
 	if page, _, err := s.Entities().Search(t.Context(), entities.Query{Limit: 10}); err != nil || len(page) != 1 || len(page[0].Members) != 2 {
 		t.Errorf("search: %v, %v", page, err)
 	}
 	must(t, s.Changes().Await(t.Context(), tail))
-	found, err := s.Entities().Match(t.Context(), []entities.Probe{{Attributes: entity.Attributes{"phones": {"415 555 2300"}}}}, &entities.MatchOptions{Put: true})
+	found, err := s.Entities().Match(t.Context(),
+		[]entities.Probe{{Attributes: entity.Attributes{"phones": {"415 555 2300"}}}}, &entities.MatchOptions{Put: true})
 	if err != nil || found[0].Err != nil || len(found[0].Candidates) != 1 {
 		t.Errorf("match: %+v, %v", found, err)
 	}

@@ -88,7 +88,8 @@ func TestP15_MirrorOfAnInstallation(t *testing.T) {
 			default:
 				// Few names, so that records join and split.
 				n := r.IntN(7)
-				put(t, s, record("crawl", k, fmt.Sprintf("Zephyr%d Quill", n), fmt.Sprintf("415-555-230%d", n), fmt.Sprintf("%d Main St", 100*n)))
+				put(t, s, record("crawl", k, fmt.Sprintf("Zephyr%d Quill", n), fmt.Sprintf("415-555-230%d", n),
+					fmt.Sprintf("%d Main St", 100*n)))
 			}
 		}
 		if round%3 == 0 {
@@ -155,7 +156,8 @@ func TestStates(t *testing.T) {
 		t.Fatal(err)
 	}
 	never := locality.New()
-	states, err := s.Changes().States(t.Context(), []locality.ID{e.ID, never, e.ID}, []entity.PUID{e.Anchor(), e.Anchor() + 1})
+	states, err := s.Changes().States(t.Context(), []locality.ID{e.ID, never, e.ID},
+		[]entity.PUID{e.Anchor(), e.Anchor() + 1})
 	if err != nil || len(states) != 2 {
 		t.Fatalf("%+v, %v", states, err)
 	}

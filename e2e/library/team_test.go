@@ -15,15 +15,16 @@ import (
 	"github.com/locus-db/locus/records"
 )
 
-// undecided puts n pairs of possible matches, each with a name of its own, from the sources a and b; every second one from c
-// and b.
+// undecided puts n pairs of possible matches, each with a name of its own, from the sources a and b; every second one
+// from c and b.
 func undecided(t testing.TB, s *locus.DB, n int) {
 	t.Helper()
 	names := []string{"Brass Heron Antiques", "Gilded Otter Books", "Silver Badger Hardware", "Copper Falcon Records"}
 	var list []records.Input
 	for i, name := range names[:n] {
 		list = append(list,
-			inTown([]string{"a", "c"}[i%2], fmt.Sprint(i), name, fmt.Sprintf("212-555-01%02d", 7*i), fmt.Sprintf("%d Oak Ave", 12+i)),
+			inTown([]string{"a", "c"}[i%2], fmt.Sprint(i), name, fmt.Sprintf("212-555-01%02d", 7*i),
+				fmt.Sprintf("%d Oak Ave", 12+i)),
 			inTown("b", fmt.Sprint(i), name, fmt.Sprintf("646-555-78%02d", 11*i), fmt.Sprintf("%d Mill Lane", 99+i)))
 	}
 	put(t, s, list...)
@@ -47,7 +48,8 @@ func TestBulk_DecidesWhatWasShownAndIsUndone(t *testing.T) {
 	undecided(t, s, 4)
 	ofC := &decisions.Selection{Filter: decisions.Filter{Source: "c"}}
 	effect, err := s.Decisions().Foresee(t.Context(), ofC, entity.VerdictSame)
-	if err != nil || len(effect.Pairs) != 2 || effect.Merged != 4 || effect.Split != 0 || effect.Largest == nil || effect.Largest.Records != 2 || len(effect.Largest.Of) != 2 {
+	if err != nil || len(effect.Pairs) != 2 || effect.Merged != 4 || effect.Split != 0 || effect.Largest == nil ||
+		effect.Largest.Records != 2 || len(effect.Largest.Of) != 2 {
 		t.Fatalf("%+v, %v", effect, err)
 	}
 	if apart, err := s.Decisions().Foresee(t.Context(), ofC, entity.VerdictDifferent); err != nil || apart.Merged != 0 || apart.Largest != nil {
@@ -62,11 +64,13 @@ func TestBulk_DecidesWhatWasShownAndIsUndone(t *testing.T) {
 	// If one of the pairs is answered before the others are decided, the chosen pairs are no longer those that were
 	// shown.
 	first := effect.Pairs[0]
-	decide(t, s, decisions.Input{Verdict: entity.VerdictDifferent, A: first.A.String(), B: first.B.String(), Author: "ben"})
+	decide(t, s, decisions.Input{Verdict: entity.VerdictDifferent, A: first.A.String(), B: first.B.String(),
+		Author: "ben"})
 	if _, _, err := s.Decisions().DecideAll(t.Context(), ofC, effect.Stamp, entity.VerdictSame, by); !errors.Is(err, decisions.ErrChanged) {
 		t.Errorf("decided although other pairs are chosen: %v", err)
 	}
-	decide(t, s, decisions.Input{Verdict: entity.VerdictDifferent, A: first.A.String(), B: first.B.String(), Author: "ben", Withdraw: true})
+	decide(t, s, decisions.Input{Verdict: entity.VerdictDifferent, A: first.A.String(), B: first.B.String(), Author: "ben",
+		Withdraw: true})
 	batch, results, err := s.Decisions().DecideAll(t.Context(), ofC, effect.Stamp, entity.VerdictSame, by)
 	if err != nil || len(results) != 2 || batch == "" {
 		t.Fatalf("%v, %v", results, err)
@@ -186,12 +190,14 @@ func TestTeam_CountsAgreesAndSettles(t *testing.T) {
 	pairs := queue(t, s)
 	answer := func(i int, verdict entity.Verdict, author string, settles bool) {
 		t.Helper()
-		decide(t, s, decisions.Input{Verdict: verdict, A: pairs[i].A.String(), B: pairs[i].B.String(), Author: author, Settles: settles})
+		decide(t, s, decisions.Input{Verdict: verdict, A: pairs[i].A.String(), B: pairs[i].B.String(), Author: author,
+			Settles: settles})
 	}
 	answer(0, entity.VerdictSame, "ann", false)
 	answer(1, entity.VerdictDifferent, "ann", false)
 	answer(2, entity.VerdictDifferent, "agent:helper", false)
-	page, err := s.Decisions().Review(t.Context(), decisions.ReviewQuery{Order: decisions.Second, Filter: decisions.Filter{Person: "ben"}})
+	page, err := s.Decisions().Review(t.Context(),
+		decisions.ReviewQuery{Order: decisions.Second, Filter: decisions.Filter{Person: "ben"}})
 	if err != nil || len(page.Pairs) != 2 {
 		t.Fatalf("for a second opinion: %+v, %v", page, err)
 	}
@@ -205,15 +211,18 @@ func TestTeam_CountsAgreesAndSettles(t *testing.T) {
 	if len(told.Agreement) != 1 || told.Agreement[0] != (decisions.Agreement{A: "ann", B: "ben", Pairs: 2, Agree: 1}) {
 		t.Errorf("%+v", told.Agreement)
 	}
-	if told.Unsettled != 1 || len(told.Disagreements) != 1 || len(told.Disagreements[0].Answers) != 2 || told.Disagreements[0].RefA.String() == "" {
+	if told.Unsettled != 1 || len(told.Disagreements) != 1 || len(told.Disagreements[0].Answers) != 2 ||
+		told.Disagreements[0].RefA.String() == "" {
 		t.Fatalf("%+v", told.Disagreements)
 	}
-	if len(told.People) != 2 || told.People[0].Today != 2 || told.People[0].Week != 2 || told.People[0].All != 2 || told.People[0].Rate < 1 {
+	if len(told.People) != 2 || told.People[0].Today != 2 || told.People[0].Week != 2 || told.People[0].All != 2 ||
+		told.People[0].Rate < 1 {
 		t.Errorf("%+v", told.People)
 	}
 	answer(1, entity.VerdictDifferent, "ann", true)
 	told = team(t, s)
-	if told.Unsettled != 0 || len(told.Disagreements) != 0 || len(told.Agreement) != 1 || told.Agreement[0].Agree != 1 || told.Agreement[0].Pairs != 2 {
+	if told.Unsettled != 0 || len(told.Disagreements) != 0 || len(told.Agreement) != 1 || told.Agreement[0].Agree != 1 ||
+		told.Agreement[0].Pairs != 2 {
 		t.Errorf("settled, and %+v", told)
 	}
 	answer(1, entity.VerdictDifferent, "ben", false)

@@ -49,15 +49,17 @@ func corrected(t *testing.T, s *locus.DB, q entities.Query) (names []string) {
 func TestSearch_ForgivesTypos(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
-	named(t, s, "Blue Door", "Blue Dorr", "Bleu Doors", "Floor Nine", "Trampoline Hall", "Café Müller", "Пиццерия Рим", "寿司屋 Kyo", "寿司店 Kyo", "Bar 94110", "Bar 94111", "Ono", "Bo Bar", "Route66 Diner")
+	named(t, s, "Blue Door", "Blue Dorr", "Bleu Doors", "Floor Nine", "Trampoline Hall", "Café Müller", "Пиццерия Рим",
+		"寿司屋 Kyo", "寿司店 Kyo", "Bar 94110", "Bar 94111", "Ono", "Bo Bar", "Route66 Diner")
 	for name, tc := range map[string]struct {
 		text  string
 		typos entities.Typos
 		want  []string
 	}{
-		"exact hits first":           {"dorr", "auto", []string{"Blue Dorr", "Blue Door [door for dorr]"}},
-		"only if there are none":     {"dorr", "", []string{"Blue Dorr"}},
-		"a transposition is one":     {"bleu door", "auto", []string{"Bleu Doors", "Blue Door [blue for bleu]", "Blue Dorr [blue for bleu] [dorr for door]"}},
+		"exact hits first":       {"dorr", "auto", []string{"Blue Dorr", "Blue Door [door for dorr]"}},
+		"only if there are none": {"dorr", "", []string{"Blue Dorr"}},
+		"a transposition is one": {"bleu door", "auto",
+			[]string{"Bleu Doors", "Blue Door [blue for bleu]", "Blue Dorr [blue for bleu] [dorr for door]"}},
 		"none":                       {"bleu dorr", "0", nil},
 		"one of a long word":         {"tranpoline", "1", []string{"Trampoline Hall [trampoline for tranpoline]"}},
 		"two of a long word":         {"tranpolne", "", []string{"Trampoline Hall [trampoline for tranpolne]"}},
@@ -293,7 +295,8 @@ func TestSearch_RecallWithTypos(t *testing.T) {
 func TestMatch_Fuzzy(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
-	put(t, s, business("a", "1", "Zephyr Trampolines", "Oakland", "cafe"), business("a", "2", "Golden Gate Pizza", "Oakland", "cafe"))
+	put(t, s, business("a", "1", "Zephyr Trampolines", "Oakland", "cafe"),
+		business("a", "2", "Golden Gate Pizza", "Oakland", "cafe"))
 	probes := []entities.Probe{
 		{Attributes: entity.Attributes{"name": {"Zehpyr Tramplines"}, "city": {"Oakland"}}},
 		{Attributes: entity.Attributes{"name": {"Golden Gtae Big Pizza"}, "city": {"Oakland"}}}, // one word too many
@@ -302,7 +305,8 @@ func TestMatch_Fuzzy(t *testing.T) {
 	}
 	match := func(fuzzy bool) (names []string, found []entities.Found) {
 		t.Helper()
-		found, err := s.Entities().Match(t.Context(), probes, &entities.MatchOptions{Fuzzy: fuzzy, Put: true, Why: true, MinMatchWeight: -10_000})
+		found, err := s.Entities().Match(t.Context(), probes,
+			&entities.MatchOptions{Fuzzy: fuzzy, Put: true, Why: true, MinMatchWeight: -10_000})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -27,7 +27,8 @@ func TestUnless_LeavesWhatIsStored(t *testing.T) {
 	}
 	put := func(key, name string, unless func(*entity.Record) bool) error {
 		t.Helper()
-		done, err := db.Records().Put(t.Context(), []records.Input{{Ref: ref(key), Attributes: entity.Attributes{"name": {name}}, Unless: unless}})
+		done, err := db.Records().Put(t.Context(),
+			[]records.Input{{Ref: ref(key), Attributes: entity.Attributes{"name": {name}}, Unless: unless}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -75,7 +75,8 @@ func TestUpgrade_Fixtures(t *testing.T) {
 		must(t, err)
 		must(t, json.Unmarshal(text, &f))
 		if r.Name() == release && !maps.Equal(f.Formats, formats()) {
-			t.Errorf("%s is of formats %v, and this Locus writes %v: a new format needs a release in this test; %s", release, f.Formats, formats(), fixtureNote)
+			t.Errorf("%s is of formats %v, and this Locus writes %v: a new format needs a release in this test; %s", release,
+				f.Formats, formats(), fixtureNote)
 		}
 		for name, restore := range map[string]func(t *testing.T, file io.Reader, to string){
 			"directory.tar.zst": untar,
@@ -106,11 +107,13 @@ func TestUpgrade_Fixtures(t *testing.T) {
 					must(t, s.Kinds().Upgrade(t.Context(), nil))
 				}
 				f.holds(t, s)
-				added := put(t, s, record("new", "1", "Quill Dental of the Upgrade", "", ""), record("crm", "0", "Zephyr Trampolines 0", "415-555-0100", "12 Elm St"))
+				added := put(t, s, record("new", "1", "Quill Dental of the Upgrade", "", ""),
+					record("crm", "0", "Zephyr Trampolines 0", "415-555-0100", "12 Elm St"))
 				if joined, err := s.Records().Get(t.Context(), entity.Ref{Source: "crm", Key: "0"}); err != nil || joined.Entity.String() != f.Entities["crm:0"] || added[0].Err != nil {
 					t.Errorf("put again: %+v, %v", joined, err)
 				}
-				_, err = s.Counters().Add(t.Context(), counter.Batch{Key: "after", Hits: []counter.Hit{{Metric: "visits", N: 1, At: noon.Add(time.Hour)}}})
+				_, err = s.Counters().Add(t.Context(),
+					counter.Batch{Key: "after", Hits: []counter.Hit{{Metric: "visits", N: 1, At: noon.Add(time.Hour)}}})
 				must(t, err)
 				more := f
 				more.Hits++
@@ -192,11 +195,13 @@ func writeFixture(t *testing.T, at string) {
 			addresses = append(addresses, in.Ref.Source+":"+in.Ref.Key)
 		}
 	}
-	add(record("crm", "0", "Zephyr Trampolines 0", "415-555-0100", "12 Elm St"), record("web", "0", "Zephyr Trampolines 0", "(415) 555-0100", "12 Elm Street"))
+	add(record("crm", "0", "Zephyr Trampolines 0", "415-555-0100", "12 Elm St"),
+		record("web", "0", "Zephyr Trampolines 0", "(415) 555-0100", "12 Elm Street"))
 	add(shops(12)...)
 	add(records.Input{Ref: entity.Ref{Source: "hr", Key: "1"}, Kind: "person", Attributes: entity.Attributes{"name": {"Ann Lee"}, "emails": {"ann@example.org"}}},
 		records.Input{Ref: entity.Ref{Source: "web", Key: "ann"}, Kind: "person", Attributes: entity.Attributes{"name": {"Lee, Ann"}, "emails": {"ann@example.org"}}})
-	put(t, s, record("crm", "deleted", "Zephyr Trampolines 0", "415-555-0100", ""), record("crm", "erased", "Blue Door Books", "", ""))
+	put(t, s, record("crm", "deleted", "Zephyr Trampolines 0", "415-555-0100", ""),
+		record("crm", "erased", "Blue Door Books", "", ""))
 	_, err := s.Records().Delete(t.Context(), []entity.Ref{{Source: "crm", Key: "deleted"}})
 	must(t, err)
 	_, err = s.Records().Erase(t.Context(), []entity.Ref{{Source: "crm", Key: "erased"}})
@@ -207,7 +212,8 @@ func writeFixture(t *testing.T, at string) {
 	}
 	_, err = s.Decisions().Merge(t.Context(), "s0:0", "s0:11", decisions.By{Author: "test", Reason: "the same owner"})
 	must(t, err)
-	_, err = s.Counters().Add(t.Context(), counter.Batch{Key: "before", Hits: []counter.Hit{{Metric: "visits", N: 7, At: noon}}})
+	_, err = s.Counters().Add(t.Context(),
+		counter.Batch{Key: "before", Hits: []counter.Hit{{Metric: "visits", N: 7, At: noon}}})
 	must(t, err)
 	_, _, err = s.Rollups().Define(t.Context(), rollup.Definition{Name: "names", Kind: "place", Group: []string{"name"}, Measures: []rollup.Measure{{Name: "n", Func: rollup.Count}}})
 	must(t, err)

@@ -95,7 +95,8 @@ func TestRedact(t *testing.T) {
 func TestGrant_AddsUp(t *testing.T) {
 	t.Parallel()
 	for role, want := range map[string]string{
-		"reader": "schema read", "writer": "schema write count", "reviewer": "schema read decide", "operator": "schema operate metrics",
+		"reader": "schema read", "writer": "schema write count", "reviewer": "schema read decide",
+		"operator":      "schema operate metrics",
 		"administrator": "schema read write count decide define erase operate metrics audit access act_for",
 	} {
 		s, err := access.Grant([]string{role}, nil)

@@ -19,7 +19,8 @@ type Given struct {
 	Shares []Share
 }
 
-// JoinGroups returns the roles and limits of several groups as one list for ParseGiven. Without limits it is a list of roles.
+// JoinGroups returns the roles and limits of several groups as one list for ParseGiven. Without limits it is a list of
+// roles.
 func JoinGroups(groups [][]string) []string {
 	limited := slices.ContainsFunc(groups, func(items []string) bool { return slices.ContainsFunc(items, isLimit) })
 	var list []string
@@ -97,7 +98,8 @@ func (g *Given) shares(parts []Given) (shares []Share) {
 func parseGroup(items []string) (g Given, err error) {
 	for _, item := range items {
 		limit, name, found := strings.Cut(item, ":")
-		list := map[string]*[]string{"kind": &g.Restriction.Kinds, "hide": &g.Restriction.Hide, "source": (*[]string)(&g.Sources)}[limit]
+		list := map[string]*[]string{"kind": &g.Restriction.Kinds, "hide": &g.Restriction.Hide,
+			"source": (*[]string)(&g.Sources)}[limit]
 		switch {
 		case !found:
 			list, name = &g.Roles, item

@@ -12,7 +12,8 @@ import (
 
 func TestGiven(t *testing.T) {
 	t.Parallel()
-	g, err := access.ParseGiven([]string{"reader", "hide:ssn", "kind:person", "reviewer", "source:vendor-*", "kind:place", "reader", "hide:ssn"})
+	g, err := access.ParseGiven([]string{"reader", "hide:ssn", "kind:person", "reviewer", "source:vendor-*", "kind:place",
+		"reader", "hide:ssn"})
 	want := access.Given{
 		Roles: []string{"reader", "reviewer"}, Sources: access.Sources{"vendor-*"},
 		Restriction: access.Restriction{Kinds: []string{"person", "place"}, Hide: []string{"ssn"}},

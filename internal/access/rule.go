@@ -11,7 +11,8 @@ type Rule struct {
 	open bool
 	// bySource means that the route writes records of the sources of its principal only.
 	bySource bool
-	// narrowed means that the route shows nothing that the restriction of its principal hides, masked the same of attributes only.
+	// narrowed means that the route shows nothing that the restriction of its principal hides, masked the same of
+	// attributes only.
 	narrowed, masked bool
 }
 
@@ -27,15 +28,15 @@ func Anyone() Rule { return Rule{set: Everything(), any: true} }
 // Public returns the rule of a route that takes no credential.
 func Public() Rule { return Rule{open: true} }
 
-// BySource returns the rule for a route that writes records of the sources of its principal only. A principal with limited
-// sources is refused by other routes that might write.
+// BySource returns the rule for a route that writes records of the sources of its principal only. A principal with
+// limited sources is refused by other routes that might write.
 func (r Rule) BySource() Rule {
 	r.bySource = true
 	return r
 }
 
-// Narrowed returns the rule for a route that shows nothing that the restriction of its principal hides. A principal with a
-// restriction is refused by all others.
+// Narrowed returns the rule for a route that shows nothing that the restriction of its principal hides. A principal
+// with a restriction is refused by all others.
 func (r Rule) Narrowed() Rule {
 	r.narrowed = true
 	return r

@@ -4,8 +4,8 @@ package access
 
 import "slices"
 
-// Share is a part of the permissions of a principal: some permissions, for the things of some kinds and the records of some
-// sources.
+// Share is a part of the permissions of a principal: some permissions, for the things of some kinds and the records of
+// some sources.
 type Share struct {
 	Permissions Set
 	Kinds       []string // nil for all

@@ -12,10 +12,12 @@ import (
 // MaxSources limits the names of Sources.
 const MaxSources = 100
 
-// Sources are the sources whose records a principal may write: a name, or the beginning of names and a *. Nil means all.
+// Sources are the sources whose records a principal may write: a name, or the beginning of names and a *. Nil means
+// all.
 type Sources []string
 
-// Check returns an error for a list that is empty but not nil, which would be stored like nil, and unless every source is a name of at most 64 bytes, with a * at its end at most.
+// Check returns an error for a list that is empty but not nil, which would be stored like nil, and unless every source
+// is a name of at most 64 bytes, with a * at its end at most.
 func (s Sources) Check() error {
 	if s != nil && len(s) == 0 {
 		return errors.New("the list is empty: name a source, or leave it out for all")

@@ -31,8 +31,10 @@ func TestSources(t *testing.T) {
 		own, others access.Sources
 		want        bool
 	}{
-		{nil, nil, true}, {nil, some, true}, {some, nil, false}, {some, some, true}, {some, access.Sources{"vendor-7", "crm"}, true},
-		{some, access.Sources{"vendor-1*"}, true}, {some, access.Sources{"vendor*"}, false}, {some, access.Sources{"crm*"}, false},
+		{nil, nil, true}, {nil, some, true}, {some, nil, false}, {some, some, true},
+		{some, access.Sources{"vendor-7", "crm"}, true},
+		{some, access.Sources{"vendor-1*"}, true}, {some, access.Sources{"vendor*"}, false},
+		{some, access.Sources{"crm*"}, false},
 		{some, access.Sources{"shop"}, false}, {access.Sources{"*"}, some, true}, {some, access.Sources{}, true},
 	} {
 		if c.own.Cover(c.others) != c.want {

@@ -30,8 +30,8 @@ func CheckVariable(name string) error {
 	return nil
 }
 
-// Variables are the environment variables that sinks and streams may name for their secrets, and the hosts that each is for. A
-// definition comes over the network, so it alone must not decide which of the server's variables goes where.
+// Variables are the environment variables that sinks and streams may name for their secrets, and the hosts that each is
+// for. A definition comes over the network, so it alone must not decide which of the server's variables goes where.
 type Variables map[string][]string
 
 // ParseVariables reads a list of NAME=HOST or NAME=HOST,HOST. A name may be repeated.

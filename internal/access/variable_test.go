@@ -10,8 +10,8 @@ import (
 	"github.com/locus-db/locus/internal/access"
 )
 
-// TestP10_SecretsAreBoundToHosts is about definitions that come over the network: they cannot send a variable of the server to a host that
-// its operator has not named for it.
+// TestP10_SecretsAreBoundToHosts is about definitions that come over the network: they cannot send a variable of the
+// server to a host that its operator has not named for it.
 func TestP10_SecretsAreBoundToHosts(t *testing.T) {
 	t.Setenv("CRM_PASSWORD", "value")
 	t.Setenv("CLOUD_KEY", "value")
@@ -37,7 +37,8 @@ func TestP10_SecretsAreBoundToHosts(t *testing.T) {
 			t.Fatal(err)
 		}
 		value, err := v.Value(c.name, u)
-		if c.want == "" && (err != nil || value != "value") || c.want != "" && (err == nil || value != "" || !strings.Contains(err.Error(), c.want)) {
+		if c.want == "" && (err != nil || value != "value") || c.want != "" &&
+			(err == nil || value != "" || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s to %s: %q, %v", c.name, c.to, value, err)
 		}
 	}

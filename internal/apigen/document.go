@@ -118,7 +118,8 @@ func Read(text []byte) (*API, error) {
 			continue
 		}
 		for method, from := range methods {
-			op := &Operation{Name: from.OperationID, Method: strings.ToUpper(method), URL: path, Summary: from.Summary, Repeatable: from.Repeatable}
+			op := &Operation{Name: from.OperationID, Method: strings.ToUpper(method), URL: path, Summary: from.Summary,
+				Repeatable: from.Repeatable}
 			for _, p := range from.Parameters {
 				param := Param{p.Name, p.Description, p.Required, p.Schema.schema()}
 				switch {
@@ -223,7 +224,8 @@ func (s *source) schema() *Schema {
 	if s == nil {
 		return nil
 	}
-	out := &Schema{Format: s.Format, Doc: s.Description, Ref: strings.TrimPrefix(s.Ref, "#/components/schemas/"), Items: s.Items.schema()}
+	out := &Schema{Format: s.Format, Doc: s.Description, Ref: strings.TrimPrefix(s.Ref, "#/components/schemas/"),
+		Items: s.Items.schema()}
 	switch t := s.Type.(type) {
 	case string:
 		out.Type = t

@@ -15,7 +15,8 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the generated files of the clients")
 
-// TestGenerated compares the clients with the OpenAPI document, which a test of internal/httpapi compares with the server.
+// TestGenerated compares the clients with the OpenAPI document, which a test of internal/httpapi compares with the
+// server.
 func TestGenerated(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join("..", "..")

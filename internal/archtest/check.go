@@ -26,7 +26,8 @@ func Check(packages []Package, picture map[string]Rule, laws []Law) []string {
 		seen[name] = true
 		rule, drawn := picture[name]
 		if !drawn {
-			wrong = append(wrong, fmt.Sprintf("%s: package is not in the picture; draw it in internal/archtest/picture.go first", title(name)))
+			wrong = append(wrong, fmt.Sprintf("%s: package is not in the picture; draw it in internal/archtest/picture.go first",
+				title(name)))
 			continue
 		}
 		for _, path := range p.Imports {
@@ -73,13 +74,15 @@ func checkUnused(name string, imports, tests []string, rule Rule) []string {
 	var wrong []string
 	for _, target := range rule.Imports {
 		if !slices.ContainsFunc(imports, func(path string) bool { return ours(path) && short(path) == target }) {
-			wrong = append(wrong, fmt.Sprintf("%s: does not import %s any more; erase the arrow in internal/archtest/picture.go", title(name), title(target)))
+			wrong = append(wrong, fmt.Sprintf("%s: does not import %s any more; erase the arrow in internal/archtest/picture.go",
+				title(name), title(target)))
 		}
 	}
 	unused := func(modules, imports []string) {
 		for _, module := range modules {
 			if !slices.ContainsFunc(imports, func(path string) bool { return within(path, module) }) {
-				wrong = append(wrong, fmt.Sprintf("%s: does not take %s any more; erase it in internal/archtest/picture.go", title(name), module))
+				wrong = append(wrong, fmt.Sprintf("%s: does not take %s any more; erase it in internal/archtest/picture.go",
+					title(name), module))
 			}
 		}
 	}

@@ -28,7 +28,8 @@ const licence = "// SPDX-License-Identifier: Apache-2.0\n"
 // machineDirectories are directories specific to one machine; machine matches absolute paths into them.
 var (
 	machineDirectories = []string{"work", "tmp", "root", "home", "Users", "private", "mnt"}
-	machine            = regexp.MustCompile(`(^|[\s"'` + "`" + `=(:])/(` + strings.Join(machineDirectories, "|") + `)/[A-Za-z0-9_.$-]`)
+	machine            = regexp.MustCompile(`(^|[\s"'` + "`" + `=(:])/(` + strings.Join(machineDirectories,
+		"|") + `)/[A-Za-z0-9_.$-]`)
 )
 
 // machineDirectory reports whether a text contains such a directory anywhere: faster than the expression.
@@ -117,7 +118,8 @@ func TestFiles_AreFormatted(t *testing.T) {
 
 func TestFiles_NameNoMachine(t *testing.T) {
 	t.Parallel()
-	suffixes := []string{".go", ".md", ".sql", ".html", ".css", ".js", ".json", ".yaml", ".yml", ".txtar", ".sh", "Makefile", "run", "go.mod"}
+	suffixes := []string{".go", ".md", ".sql", ".html", ".css", ".js", ".json", ".yaml", ".yml", ".txtar", ".sh",
+		"Makefile", "run", "go.mod"}
 	text(t, suffixes, func(path string, content []byte) {
 		if !utf8.Valid(content) {
 			t.Errorf("%s: not UTF-8", path)

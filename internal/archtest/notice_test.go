@@ -25,7 +25,8 @@ func TestNotice_NamesTheModulesOfTheBinary(t *testing.T) {
 	longtest.Slow(t)
 	var linked []string
 	for _, system := range []string{"linux", "darwin", "windows"} {
-		cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}{{end}}{{end}}", "./cmd/locus")
+		cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f",
+			"{{with .Module}}{{if not .Main}}{{.Path}}{{end}}{{end}}", "./cmd/locus")
 		cmd.Dir, cmd.Env = root, append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0")
 		out, err := cmd.Output()
 		if err != nil {

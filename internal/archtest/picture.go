@@ -75,11 +75,13 @@ const (
 )
 
 // Libraries are the packages that are useful on their own. They import Pure modules and each other.
-var Libraries = []string{"locality", "cell", "entity", "changelog", "lease", "match", "resolve", "resolve/derived", "rollup", "counter", "audit", "mirror", "sink", "source", "storage", "secret"}
+var Libraries = []string{"locality", "cell", "entity", "changelog", "lease", "match", "resolve", "resolve/derived",
+	"rollup", "counter", "audit", "mirror", "sink", "source", "storage", "secret"}
 
-// Shared are the internal packages that libraries may import: classes of errors and problems of inputs, the key protocol, checks of
-// identifiers, the reader of definitions, waiting, and the interface of traces.
-var Shared = []string{"internal/problem", "internal/protocol", "internal/identifier", "internal/definition", "internal/delay", "internal/span"}
+// Shared are the internal packages that libraries may import: classes of errors and problems of inputs, the key
+// protocol, checks of identifiers, the reader of definitions, waiting, and the interface of traces.
+var Shared = []string{"internal/problem", "internal/protocol", "internal/identifier", "internal/definition",
+	"internal/delay", "internal/span"}
 
 // conformance is the common part of the suites of the Stores; a suite of a library may import it.
 const conformance = "internal/conformance"
@@ -98,16 +100,19 @@ var TestModules = []string{
 var Picture = map[string]Rule{
 	"locality":          {Tests: []string{mongo, googleUUID}},
 	"internal/protocol": {},
-	"cell":              {Imports: []string{"internal/delay", "internal/problem", "internal/protocol", "locality", "lease"}, Modules: []string{xxhash, xSync, xorfilter}},
+	"cell": {Imports: []string{"internal/delay", "internal/problem", "internal/protocol", "locality",
+		"lease"}, Modules: []string{xxhash, xSync, xorfilter}},
 	"entity":            {Imports: []string{"internal/problem", "locality"}, Modules: []string{xxhash}},
 	"changelog":         {Imports: []string{"cell", "entity", "internal/problem", "locality"}},
 	"internal/estimate": {},
 	"internal/learn":    {Imports: []string{"match"}},
-	"match":             {Imports: []string{"internal/definition", "internal/problem"}, Modules: []string{xxhash, xText, xNet, geo, compress}},
+	"match": {Imports: []string{"internal/definition", "internal/problem"},
+		Modules: []string{xxhash, xText, xNet, geo, compress}},
 	// Not a library, because it imports a driver: the only exception.
 	"locality/localitypgx": {Imports: []string{"locality"}, Modules: []string{pgx}, Tests: []string{googleUUID}},
 	"resolve": {
-		Imports: []string{"cell", "changelog", "counter", "entity", "internal/delay", "internal/problem", "lease", "locality", "match", "resolve/derived", "storage", "internal/span"},
+		Imports: []string{"cell", "changelog", "counter", "entity", "internal/delay", "internal/problem", "lease", "locality",
+			"match", "resolve/derived", "storage", "internal/span"},
 		Modules: []string{xxhash},
 	},
 	// The rows that resolve derives, and the Store that a backend implements for them; no logic.
@@ -117,7 +122,8 @@ var Picture = map[string]Rule{
 	"secret":              {},
 	"internal/identifier": {},
 	"internal/definition": {Imports: []string{"internal/problem"}, Modules: []string{yaml}},
-	"counter":             {Imports: []string{"internal/identifier", "internal/problem"}, Modules: []string{xSync, compress}},
+	"counter": {Imports: []string{"internal/identifier", "internal/problem"},
+		Modules: []string{xSync, compress}},
 	"rollup": {
 		Imports: []string{"changelog", "internal/definition", "internal/problem", "lease"},
 		Modules: []string{xxhash},
@@ -126,76 +132,100 @@ var Picture = map[string]Rule{
 	"internal/perdocument":                   {Imports: []string{"counter"}},
 	"internal/conformance/countertest/model": {Imports: []string{"counter"}},
 	"internal/documents":                     {Imports: []string{"changelog", "rollup"}},
-	"mirror":                                 {Imports: []string{"cell", "changelog", "entity", "internal/delay", "locality"}, Modules: []string{xSync}},
-	"sink":                                   {Imports: []string{"cell", "changelog", "lease", "locality", "mirror", "internal/span", "secret"}, Modules: []string{xSync, xxhash}},
-	"sink/file":                              {Imports: []string{"internal/exchange", "locality", "sink"}, Modules: []string{parquetGo}},
-	"sink/kafka":                             {Imports: []string{"internal/delay", "internal/kafkatopic", "internal/span", "locality", "sink", "secret"}, Modules: []string{franz, kmsg}, Tests: []string{kfake}},
-	"sink/mongodb":                           {Imports: []string{"locality", "sink", "storage/mongodb", "secret"}, Modules: []string{mongo}},
-	"sink/nats":                              {Imports: []string{"internal/natsurl", "internal/span", "locality", "sink", "secret"}, Modules: []string{natsClient, xSync}, Tests: []string{natsServer}},
-	"sink/postgres":                          {Imports: []string{"locality", "sink", "secret"}, Modules: []string{pgx}},
-	"sink/webhook":                           {Imports: []string{"sink", "internal/span"}, Tests: []string{standard}},
-	"source":                                 {Imports: []string{"entity", "internal/delay", "lease", "internal/span", "secret"}},
-	"source/kafka":                           {Imports: []string{"internal/kafkatopic", "source"}, Modules: []string{franz, kmsg}, Tests: []string{kfake}},
-	"source/postgres":                        {Imports: []string{"source"}, Modules: []string{pgx, pglogrepl}},
-	"source/nats":                            {Imports: []string{"internal/natsurl", "source"}, Modules: []string{natsClient}, Tests: []string{natsServer}},
-	"internal/kafkatopic":                    {Imports: []string{"secret"}, Modules: []string{franz, kmsg}},
-	"internal/natsurl":                       {Imports: []string{"secret"}, Modules: []string{natsClient}},
-	"internal/mutant":                        {},
-	"internal/span":                          {},
-	"internal/delay":                         {},
+	"mirror": {Imports: []string{"cell", "changelog", "entity", "internal/delay",
+		"locality"}, Modules: []string{xSync}},
+	"sink": {Imports: []string{"cell", "changelog", "lease", "locality", "mirror",
+		"internal/span", "secret"}, Modules: []string{xSync, xxhash}},
+	"sink/file": {Imports: []string{"internal/exchange", "locality", "sink"},
+		Modules: []string{parquetGo}},
+	"sink/kafka": {Imports: []string{"internal/delay", "internal/kafkatopic", "internal/span",
+		"locality", "sink", "secret"}, Modules: []string{franz, kmsg}, Tests: []string{kfake}},
+	"sink/mongodb": {Imports: []string{"locality", "sink", "storage/mongodb", "secret"},
+		Modules: []string{mongo}},
+	"sink/nats": {Imports: []string{"internal/natsurl", "internal/span", "locality", "sink",
+		"secret"}, Modules: []string{natsClient, xSync}, Tests: []string{natsServer}},
+	"sink/postgres": {Imports: []string{"locality", "sink", "secret"}, Modules: []string{pgx}},
+	"sink/webhook":  {Imports: []string{"sink", "internal/span"}, Tests: []string{standard}},
+	"source": {Imports: []string{"entity", "internal/delay", "lease",
+		"internal/span", "secret"}},
+	"source/kafka": {Imports: []string{"internal/kafkatopic", "source"},
+		Modules: []string{franz, kmsg}, Tests: []string{kfake}},
+	"source/postgres": {Imports: []string{"source"}, Modules: []string{pgx, pglogrepl}},
+	"source/nats": {Imports: []string{"internal/natsurl", "source"},
+		Modules: []string{natsClient}, Tests: []string{natsServer}},
+	"internal/kafkatopic": {Imports: []string{"secret"}, Modules: []string{franz, kmsg}},
+	"internal/natsurl":    {Imports: []string{"secret"}, Modules: []string{natsClient}},
+	"internal/mutant":     {},
+	"internal/span":       {},
+	"internal/delay":      {},
 
 	// A suite imports its subject, what the subject imports, and test libraries.
 	conformance:                     {Modules: []string{rapid}},
 	"internal/conformance/celltest": {Imports: []string{"cell", conformance}, Modules: []string{rapid, xSync}},
 	"internal/conformance/copytest": {
 		Imports: []string{
-			"audit", "cell", "changelog", "counter", "entity", "locality", "match", "resolve/derived", "rollup", "storage", conformance,
+			"audit", "cell", "changelog", "counter", "entity", "locality", "match", "resolve/derived", "rollup", "storage",
+			conformance,
 		},
 		Modules: []string{goCmp},
 	},
-	"internal/conformance/entitytest":    {Imports: []string{"entity", "locality", conformance}, Modules: []string{rapid, goCmp}},
-	"internal/conformance/changelogtest": {Imports: []string{"changelog", "entity", "locality", conformance}, Modules: []string{rapid, goCmp}},
-	"internal/conformance/audittest":     {Imports: []string{"audit", conformance}},
-	"internal/conformance/leasetest":     {Imports: []string{"lease", conformance}},
-	"internal/conformance/countertest":   {Imports: []string{"counter", "internal/conformance/countertest/model", conformance}, Modules: []string{rapid, goCmp}},
+	"internal/conformance/entitytest": {Imports: []string{"entity", "locality", conformance},
+		Modules: []string{rapid, goCmp}},
+	"internal/conformance/changelogtest": {Imports: []string{"changelog", "entity", "locality", conformance},
+		Modules: []string{rapid, goCmp}},
+	"internal/conformance/audittest": {Imports: []string{"audit", conformance}},
+	"internal/conformance/leasetest": {Imports: []string{"lease", conformance}},
+	"internal/conformance/countertest": {Imports: []string{"counter", "internal/conformance/countertest/model",
+		conformance}, Modules: []string{rapid, goCmp}},
 	"internal/conformance/perdocumenttest": {
-		Imports: []string{"counter", "internal/conformance/countertest", "internal/conformance/countertest/model", "internal/perdocument", conformance}, Modules: []string{goCmp},
+		Imports: []string{"counter", "internal/conformance/countertest", "internal/conformance/countertest/model",
+			"internal/perdocument", conformance}, Modules: []string{goCmp},
 	},
-	"internal/conformance/mirrortest": {Imports: []string{"mirror", "cell", "changelog", "entity", "locality", conformance}, Modules: []string{goCmp}},
-	"sink/sinktest":                   {Imports: []string{"sink", "cell", "changelog", "lease", "locality", conformance}, Modules: []string{goCmp}},
-	"source/sourcetest":               {Imports: []string{"source", "entity", "lease", conformance}},
-	"internal/conformance/rolluptest": {Imports: []string{"rollup", "changelog", conformance}, Modules: []string{rapid, goCmp}},
+	"internal/conformance/mirrortest": {Imports: []string{"mirror", "cell", "changelog", "entity", "locality",
+		conformance}, Modules: []string{goCmp}},
+	"sink/sinktest": {Imports: []string{"sink", "cell", "changelog", "lease", "locality", conformance},
+		Modules: []string{goCmp}},
+	"source/sourcetest": {Imports: []string{"source", "entity", "lease", conformance}},
+	"internal/conformance/rolluptest": {Imports: []string{"rollup", "changelog", conformance},
+		Modules: []string{rapid, goCmp}},
 	"internal/conformance/documentstest": {
-		Imports: []string{"changelog", "internal/documents", "internal/conformance/rolluptest", conformance}, Modules: []string{rapid, goCmp},
+		Imports: []string{"changelog", "internal/documents", "internal/conformance/rolluptest", conformance},
+		Modules: []string{rapid, goCmp},
 	},
 	// The suites of all Stores, in one call.
 	"storage/storagetest": {
 		Imports: []string{
-			"storage", "resolve/derived", "match", "locality", conformance, "audit", "internal/conformance/audittest", "cell", "internal/conformance/celltest", "internal/conformance/copytest", "changelog", "internal/conformance/changelogtest",
-			"counter", "internal/longtest", "internal/conformance/countertest", "entity", "internal/conformance/entitytest", "lease", "internal/conformance/leasetest", "rollup", "internal/conformance/rolluptest",
+			"storage", "resolve/derived", "match", "locality", conformance, "audit", "internal/conformance/audittest", "cell",
+			"internal/conformance/celltest", "internal/conformance/copytest", "changelog", "internal/conformance/changelogtest",
+			"counter", "internal/longtest", "internal/conformance/countertest", "entity", "internal/conformance/entitytest",
+			"lease", "internal/conformance/leasetest", "rollup", "internal/conformance/rolluptest",
 		},
 		Modules: []string{rapid, goCmp},
 	},
 
 	"storage/sqlite": {
 		Imports: []string{
-			"audit", "storage/internal/breaker", "storage/internal/document", "cell", "changelog", "counter", "entity", "lease", "locality", "match",
+			"audit", "storage/internal/breaker", "storage/internal/document", "cell", "changelog", "counter", "entity", "lease",
+			"locality", "match",
 			"resolve/derived", "rollup", "storage", "storage/internal/posting", "internal/span",
 		},
 		Modules: []string{sqlite, libc, goose, xSys, xSync, xxhash},
 	},
 	"storage/postgres": {
 		Imports: []string{
-			"audit", "storage/internal/breaker", "storage/internal/document", "cell", "changelog", "counter", "entity", "internal/delay", "lease", "locality",
+			"audit", "storage/internal/breaker", "storage/internal/document", "cell", "changelog", "counter", "entity",
+			"internal/delay", "lease", "locality",
 			"locality/localitypgx", "match", "resolve/derived", "rollup", "storage", "storage/internal/posting", "internal/span",
 		},
 		Modules: []string{pgx, goose, xxhash},
 	},
-	"storage/mongodb": {Imports: []string{"secret", "cell", "counter", "internal/delay", "internal/perdocument", "mirror", "rollup", "internal/documents", "changelog", "entity", "locality"}, Modules: []string{mongo, xSync}},
+	"storage/mongodb": {Imports: []string{"secret", "cell", "counter", "internal/delay", "internal/perdocument", "mirror",
+		"rollup", "internal/documents", "changelog", "entity", "locality"}, Modules: []string{mongo, xSync}},
 	// The documents that every backend stores.
 	"storage/internal/document": {Imports: []string{"cell", "entity", "changelog", "storage/internal/posting"}},
 	// Postings as rows, without a database.
-	"storage/internal/posting": {Imports: []string{"cell", "entity", "resolve/derived"}, Modules: []string{xxhash, xorfilter}},
+	"storage/internal/posting": {Imports: []string{"cell", "entity", "resolve/derived"},
+		Modules: []string{xxhash, xorfilter}},
 	"storage/internal/breaker": {Imports: []string{"cell", "internal/delay"}},
 	"storage/all":              {Imports: []string{"storage/postgres", "storage/sqlite"}},
 
@@ -205,17 +235,21 @@ var Picture = map[string]Rule{
 	// Reads across cells, and above that a package per noun.
 	"internal/problem": {},
 	"internal/engine": {
-		Imports: []string{"cell", "changelog", "counter", "entity", "internal/problem", "locality", "match", "resolve", "rollup", "storage", "internal/span"},
+		Imports: []string{"cell", "changelog", "counter", "entity", "internal/problem", "locality", "match", "resolve",
+			"rollup", "storage", "internal/span"},
 		Modules: []string{xSync},
 	},
 	// The processes that share cells send each other writes.
-	"internal/peer": {Imports: []string{"cell", "changelog", "entity", "internal/listen", "internal/problem", "locality", "resolve", "secret"}},
+	"internal/peer": {Imports: []string{"cell", "changelog", "entity", "internal/listen", "internal/problem", "locality",
+		"resolve", "secret"}},
 	// An installation as a file, and back.
 	"internal/snapshot": {Imports: []string{"cell", "changelog", "internal/engine", "storage"}, Modules: []string{xSync}},
-	"internal/backup":   {Imports: []string{"cell", "internal/engine", "internal/problem", "internal/snapshot", "storage"}, Modules: []string{compress, xSync}},
+	"internal/backup": {Imports: []string{"cell", "internal/engine", "internal/problem", "internal/snapshot", "storage"},
+		Modules: []string{compress, xSync}},
 	"internal/dump": {
 		Imports: []string{
-			"cell", "changelog", "counter", "entity", "internal/engine", "internal/problem", "internal/snapshot", "locality", "resolve", "rollup",
+			"cell", "changelog", "counter", "entity", "internal/engine", "internal/problem", "internal/snapshot", "locality",
+			"resolve", "rollup",
 			"sinks", "sources", "storage",
 		},
 		Modules: []string{compress},
@@ -237,7 +271,8 @@ var Picture = map[string]Rule{
 	"internal/listen": {}, // where a server may listen
 	// An authority that signs the certificates of clients, for tests.
 	"internal/listen/listentest": {},
-	// People who sign in through an identity provider; alone imports its protocol. logintest is a provider that misbehaves.
+	// People who sign in through an identity provider; alone imports its protocol. logintest is a provider that
+	// misbehaves.
 	"internal/login":           {Imports: []string{"secret", "internal/access"}, Modules: []string{goOIDC, oauth2}},
 	"internal/login/logintest": {Modules: []string{goJose}},
 	"decisions": {
@@ -247,7 +282,8 @@ var Picture = map[string]Rule{
 		},
 	},
 	"changes": {
-		Imports: []string{"cell", "changelog", "entity", "internal/engine", "internal/problem", "locality", "mirror", "storage"},
+		Imports: []string{"cell", "changelog", "entity", "internal/engine", "internal/problem", "locality",
+			"mirror", "storage"},
 	},
 	"explain": {
 		Imports: []string{
@@ -255,16 +291,20 @@ var Picture = map[string]Rule{
 			"locality", "match", "records", "resolve", "resolve/derived", "storage",
 		},
 	},
-	"kinds":   {Imports: []string{"entity", "internal/engine", "internal/problem", "lease", "locality", "match", "resolve", "resolve/derived", "storage"}},
-	"rollups": {Imports: []string{"cell", "changelog", "changes", "internal/engine", "internal/problem", "lease", "rollup", "storage"}},
-	"sinks":   {Imports: []string{"secret", "cell", "changes", "internal/access", "internal/engine", "internal/problem", "internal/running", "lease", "locality", "rollup", "sink", "storage"}},
+	"kinds": {Imports: []string{"entity", "internal/engine", "internal/problem", "lease", "locality", "match", "resolve",
+		"resolve/derived", "storage"}},
+	"rollups": {Imports: []string{"cell", "changelog", "changes", "internal/engine", "internal/problem", "lease", "rollup",
+		"storage"}},
+	"sinks": {Imports: []string{"secret", "cell", "changes", "internal/access", "internal/engine", "internal/problem",
+		"internal/running", "lease", "locality", "rollup", "sink", "storage"}},
 	// The runners of sinks and of streams.
 	"internal/running": {Imports: []string{"internal/engine", "lease", "storage"}},
 	"tokens":           {Imports: []string{"internal/access", "internal/engine", "internal/problem", "storage"}},
 	"audits":           {Imports: []string{"audit", "internal/engine", "internal/problem", "storage"}},
 	"sources": {
-		Imports: []string{"secret", "cell", "entity", "internal/access", "internal/engine", "internal/problem", "internal/running", "lease", "match", "records", "resolve", "source", "storage"},
-		Tests:   []string{natsServer, natsClient},
+		Imports: []string{"secret", "cell", "entity", "internal/access", "internal/engine", "internal/problem",
+			"internal/running", "lease", "match", "records", "resolve", "source", "storage"},
+		Tests: []string{natsServer, natsClient},
 	},
 	"counters": {Imports: []string{"counter", "internal/engine", "internal/problem"}},
 	"cells": {
@@ -276,7 +316,8 @@ var Picture = map[string]Rule{
 	"": {
 		Imports: []string{
 			"audits", "cells", "changes", "counter", "counters", "decisions", "entities", "entity", "explain",
-			"internal/backup", "internal/dump", "internal/engine", "internal/peer", "internal/problem", "kinds", "locality", "match", "records", "resolve", "rollups",
+			"internal/backup", "internal/dump", "internal/engine", "internal/peer", "internal/problem", "kinds", "locality",
+			"match", "records", "resolve", "rollups",
 			"sinks", "sources", "storage", "tokens", "internal/span",
 		},
 	},
@@ -290,15 +331,19 @@ var Picture = map[string]Rule{
 	"internal/strictjson": {Modules: []string{jsonText}},
 	"internal/buildinfo":  {},
 	"internal/obs": {
-		Imports: []string{"cell", "cells", "counter", "internal/buildinfo", "internal/delay", "internal/span", "resolve", "rollups", "sink", "source"},
+		Imports: []string{"cell", "cells", "counter", "internal/buildinfo", "internal/delay", "internal/span", "resolve",
+			"rollups", "sink", "source"},
 		Modules: []string{prometheus, otel, otelSDK, otelTrace, otelExport, otlp, protobuf},
 	},
 	"internal/httpapi": {
 		Imports: []string{
-			"", "audit", "cell", "cells", "changelog", "changes", "internal/access", "internal/console", "counter", "decisions", "entities", "entity",
-			"explain", "internal/buildinfo", "internal/chart", "internal/exchange", "internal/export", "internal/listen", "internal/login", "internal/obs", "internal/strictjson", "kinds", "lease", "locality", "match",
+			"", "audit", "cell", "cells", "changelog", "changes", "internal/access", "internal/console", "counter", "decisions",
+			"entities", "entity",
+			"explain", "internal/buildinfo", "internal/chart", "internal/exchange", "internal/export", "internal/listen",
+			"internal/login", "internal/obs", "internal/strictjson", "kinds", "lease", "locality", "match",
 			"mirror", "records", "resolve", "rollup", "rollups", "sink", "sinks", "source", "sources", "tokens", "internal/span",
-			"explain", "internal/buildinfo", "internal/bulk", "internal/chart", "internal/exchange", "internal/export", "internal/listen", "internal/login", "internal/obs", "internal/strictjson", "kinds", "lease", "locality", "match",
+			"explain", "internal/buildinfo", "internal/bulk", "internal/chart", "internal/exchange", "internal/export",
+			"internal/listen", "internal/login", "internal/obs", "internal/strictjson", "kinds", "lease", "locality", "match",
 			"mirror", "records", "resolve", "rollup", "rollups", "sink", "sinks", "source", "sources", "tokens",
 		},
 		Modules: []string{huma, xTime},
@@ -314,20 +359,23 @@ var Picture = map[string]Rule{
 	},
 	"internal/dedupe": {
 		Imports: []string{
-			"", "decisions", "entities", "entity", "internal/bulk", "internal/exchange", "internal/export", "kinds", "match", "records",
+			"", "decisions", "entities", "entity", "internal/bulk", "internal/exchange", "internal/export", "kinds",
+			"match", "records",
 			"resolve", "resolve/derived", "storage",
 		},
 		Modules: []string{xSync},
 	},
 	"internal/bulk": {
-		Imports: []string{"internal/definition", "internal/exchange", "internal/problem", "internal/sqltable", "internal/strictjson", "internal/tabular", "match"},
+		Imports: []string{"internal/definition", "internal/exchange", "internal/problem", "internal/sqltable",
+			"internal/strictjson", "internal/tabular", "match"},
 		Modules: []string{compress, xText}, Tests: []string{excelize, parquetGo},
 	},
 	"internal/intake":   {Imports: []string{"entity", "internal/bulk", "match", "source", "sources"}},
 	"internal/sqltable": {Imports: []string{"internal/tabular"}, Modules: []string{mysql, pgx, sqlite}},
 	"internal/pgtable":  {Imports: []string{"internal/exchange"}, Modules: []string{pgx}},
-	"internal/tabular":  {Modules: []string{brotli, compress, lz4, parquetGo}, Tests: []string{excelize}}, // the writer of its files
-	"internal/demo":     {},
+	// the writer of its files
+	"internal/tabular": {Modules: []string{brotli, compress, lz4, parquetGo}, Tests: []string{excelize}},
+	"internal/demo":    {},
 	"internal/mcp": {
 		Imports: []string{"changelog", "entities", "entity", "explain", "internal/httpapi", "locality", "match", "resolve"},
 		Modules: []string{mcpSDK},
@@ -337,12 +385,20 @@ var Picture = map[string]Rule{
 	"internal/cli": {
 		Imports: []string{
 			"secret",
-			"", "audit", "audits", "storage/all", "storage/mongodb", "cell", "cells", "changelog", "changes", "counter", "decisions",
-			"entities", "entity", "explain", "internal/access", "internal/bulk", "internal/chart", "internal/definition", "internal/problem", "internal/dedupe", "internal/demo", "internal/engine",
-			"internal/backup", "internal/buildinfo", "internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/intake", "internal/judge", "internal/listen", "internal/login", "internal/mcp", "internal/obs", "internal/pgtable", "internal/term", "kinds", "locality",
-			"match", "internal/learn", "mirror", "records", "resolve", "internal/sqltable", "rollup", "rollups", "sink/file", "sink/kafka", "sink/mongodb", "sink/nats", "sink/postgres",
-			"internal/backup", "internal/buildinfo", "internal/exchange", "internal/export", "internal/eval", "internal/httpapi", "internal/intake", "internal/listen", "internal/login", "internal/mcp", "internal/obs", "internal/pgtable", "internal/term", "kinds", "locality",
-			"match", "internal/learn", "mirror", "records", "resolve", "internal/sqltable", "rollup", "rollups", "sink", "sink/file", "sink/kafka", "sink/mongodb", "sink/nats", "sink/postgres",
+			"", "audit", "audits", "storage/all", "storage/mongodb", "cell", "cells", "changelog", "changes", "counter",
+			"decisions",
+			"entities", "entity", "explain", "internal/access", "internal/bulk", "internal/chart", "internal/definition",
+			"internal/problem", "internal/dedupe", "internal/demo", "internal/engine",
+			"internal/backup", "internal/buildinfo", "internal/exchange", "internal/export", "internal/eval", "internal/httpapi",
+			"internal/intake", "internal/judge", "internal/listen", "internal/login", "internal/mcp", "internal/obs",
+			"internal/pgtable", "internal/term", "kinds", "locality",
+			"match", "internal/learn", "mirror", "records", "resolve", "internal/sqltable", "rollup", "rollups", "sink/file",
+			"sink/kafka", "sink/mongodb", "sink/nats", "sink/postgres",
+			"internal/backup", "internal/buildinfo", "internal/exchange", "internal/export", "internal/eval", "internal/httpapi",
+			"internal/intake", "internal/listen", "internal/login", "internal/mcp", "internal/obs", "internal/pgtable",
+			"internal/term", "kinds", "locality",
+			"match", "internal/learn", "mirror", "records", "resolve", "internal/sqltable", "rollup", "rollups", "sink",
+			"sink/file", "sink/kafka", "sink/mongodb", "sink/nats", "sink/postgres",
 			"sink/webhook", "sinks",
 			"source/kafka", "source/nats", "source/postgres", "sources", "storage", "tokens",
 		},
@@ -350,12 +406,17 @@ var Picture = map[string]Rule{
 	},
 	"cmd/locus": {Imports: []string{"internal/cli"}},
 
-	"internal/archtest":  {},
-	"internal/pgtest":    {Imports: []string{"internal/longtest"}, Modules: []string{pgx, xSys}},                      // for tests: servers to kill
-	"internal/mongotest": {Imports: []string{"storage/mongodb", "internal/longtest"}, Modules: []string{mongo, xSys}}, // for tests: MongoDB or a stand-in
-	"internal/porttest":  {},                                                                                          // for tests: reusable ports
-	"internal/longtest":  {},                                                                                          // for tests: how much of them runs
-	"internal/blank":     {Imports: []string{"storage"}},                                                              // for tests: installations by copying
+	"internal/archtest": {},
+	// for tests: servers to kill
+	"internal/pgtest": {Imports: []string{"internal/longtest"}, Modules: []string{pgx, xSys}},
+	// for tests: MongoDB or a stand-in
+	"internal/mongotest": {Imports: []string{"storage/mongodb", "internal/longtest"}, Modules: []string{mongo, xSys}},
+	// for tests: reusable ports
+	"internal/porttest": {},
+	// for tests: how much of them runs
+	"internal/longtest": {},
+	// for tests: installations by copying
+	"internal/blank": {Imports: []string{"storage"}},
 	// The scheme that package cell's is compared with, in the same databases.
 	"internal/pgtest/literal": {Imports: []string{"cell"}, Modules: []string{pgx}},
 	"deploy":                  {}, // how it is installed, and tests of that
@@ -364,8 +425,9 @@ var Picture = map[string]Rule{
 	// reads the output of sinks
 	"e2e":            {Tests: []string{excelize, franz, kfake, mongo, natsClient, natsServer, pgx}},
 	"bench/exchange": {Imports: []string{"internal/demo"}, Tests: []string{excelize, pgx, sqlite}}, // runs the binary
-	"bench/ask":      {Imports: []string{"", "bench/internal/processor", "entities", "entity", "internal/demo", "records", "resolve", "storage/all"}},
-	"bench/flow":     {Tests: []string{pgx}},
+	"bench/ask": {Imports: []string{"", "bench/internal/processor", "entities", "entity", "internal/demo", "records",
+		"resolve", "storage/all"}},
+	"bench/flow": {Tests: []string{pgx}},
 	"bench/resolve": {
 		Imports: []string{
 			"", "storage/all", "bench/internal/distant", "bench/internal/processor", "bench/internal/rounds", "entities",
@@ -381,10 +443,13 @@ var Picture = map[string]Rule{
 	"bench/internal/compare":           {Imports: []string{"bench/internal/processor", "bench/internal/rounds"}},
 	"bench/ids":                        {Imports: []string{"bench/internal/compare"}, Tests: idPeers},
 	// The backend describes the server; keys of other kinds are compared with their libraries.
-	"bench/spread":   {Imports: []string{"bench/internal/rounds", "storage/mongodb", "internal/term", "locality"}, Modules: []string{mongo}, Tests: []string{googleUUID}},
-	"bench/route":    {Imports: []string{"bench/internal/compare"}, Tests: routePeers},
-	"bench/rollups":  {Imports: []string{"bench/internal/rounds", "internal/term"}, Tests: []string{pgx}},                // the other ways to count
-	"bench/counters": {Imports: []string{"bench/internal/rounds", "internal/term"}, Tests: []string{pgx, sqlite, mongo}}, // documents
+	"bench/spread": {Imports: []string{"bench/internal/rounds", "storage/mongodb", "internal/term", "locality"},
+		Modules: []string{mongo}, Tests: []string{googleUUID}},
+	"bench/route": {Imports: []string{"bench/internal/compare"}, Tests: routePeers},
+	// the other ways to count
+	"bench/rollups": {Imports: []string{"bench/internal/rounds", "internal/term"}, Tests: []string{pgx}},
+	// documents
+	"bench/counters": {Imports: []string{"bench/internal/rounds", "internal/term"}, Tests: []string{pgx, sqlite, mongo}},
 }
 
 // idPeers are the other ID generators that bench/ids compares package locality with, and the driver that both pass
@@ -435,13 +500,16 @@ var Laws = []Law{
 	{mongo, "", []string{"bench", "e2e", "internal/mongotest", "sink/mongodb", "storage/mongodb"}, "documents of MongoDB are known to its backend and to the sink that writes some; mongotest runs its server, and e2e reads what the sink wrote"},
 	{goose, "", []string{"storage"}, "migrations belong to a backend"},
 	{"database/sql", "database/sql/driver", []string{"internal/sqltable", "storage"}, "SQL is spoken in backends"},
-	{"net/http", "", []string{"internal/httpapi", "internal/cli", "internal/obs", "client", "internal/judge", "internal/login", "internal/mcp", "internal/peer", "sink/webhook", "bench"}, "status codes are known at the edge"},
+	{"net/http", "", []string{"internal/httpapi", "internal/cli", "internal/obs", "client", "internal/judge",
+		"internal/login", "internal/mcp", "internal/peer", "sink/webhook", "bench"}, "status codes are known at the edge"},
 	{huma, "", []string{"internal/httpapi"}, "one place knows how HTTP operations are declared"},
 	{prometheus, "", []string{"internal/obs"}, "libraries report through functions of their own"},
 	{otel, "", []string{"internal/obs"}, "libraries report through package span"},
 	{cobra, "", []string{"internal/cli"}, "flags and exit codes are known in one place"},
-	{franz, "", []string{"internal/kafkatopic", "sink/kafka", "source/kafka"}, "a client of a broker lives in its drivers, and where they connect"},
-	{natsClient, "", []string{"internal/natsurl", "sink/nats", "source/nats"}, "a client of a broker lives in its drivers, and where they connect"},
+	{franz, "", []string{"internal/kafkatopic", "sink/kafka", "source/kafka"},
+		"a client of a broker lives in its drivers, and where they connect"},
+	{natsClient, "", []string{"internal/natsurl", "sink/nats", "source/nats"},
+		"a client of a broker lives in its drivers, and where they connect"},
 	{goOIDC, "", []string{"internal/login"}, "one place speaks the protocol of identity providers"},
 	{oauth2, "", []string{"internal/login"}, "one place speaks the protocol of identity providers"},
 	{phones, "", nil, "package match reads phone numbers by itself; the tables of the module weigh 6 MB"},
@@ -449,7 +517,8 @@ var Laws = []Law{
 	{Module + "/storage/postgres", "", []string{"storage/all", "storage/postgres"}, "only storage/all knows every driver"},
 	{
 		Module + "/internal/engine", "",
-		[]string{"internal", "", "records", "entities", "decisions", "explain", "kinds", "rollups", "counters", "changes", "cells", "sinks", "sources", "tokens", "audits"},
+		[]string{"internal", "", "records", "entities", "decisions", "explain", "kinds", "rollups", "counters", "changes",
+			"cells", "sinks", "sources", "tokens", "audits"},
 		"only the nouns are built on the engine",
 	},
 	{
@@ -457,9 +526,11 @@ var Laws = []Law{
 		[]string{"internal", "", "records", "entities", "decisions", "explain", "kinds", "cells", "sources", "bench"},
 		"a backend stores what is derived and does not resolve",
 	},
-	{Module + "/internal/httpapi", "", []string{"internal/httpapi", "internal/mcp", "internal/cli", "bench", "e2e"}, "no library serves HTTP"},
+	{Module + "/internal/httpapi", "", []string{"internal/httpapi", "internal/mcp", "internal/cli", "bench", "e2e"},
+		"no library serves HTTP"},
 	{Module + "/internal/cli", "", []string{"internal/cli", "cmd"}, "no library has flags"},
 	{Module + "/internal/console", "", []string{"internal/httpapi"}, "the console renders for the HTTP server alone"},
-	{"os/exec", "", []string{"internal/archtest", "internal/judge", "internal/pgtest", "internal/mongotest", "bench"}, "Locus starts no programs but the judge that a command line names"},
+	{"os/exec", "", []string{"internal/archtest", "internal/judge", "internal/pgtest", "internal/mongotest", "bench"},
+		"Locus starts no programs but the judge that a command line names"},
 	{"plugin", "", nil, "Locus is one binary"},
 }

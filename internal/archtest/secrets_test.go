@@ -91,8 +91,10 @@ func parsed(t *testing.T, text string) source {
 func TestSecrets_AreSeen(t *testing.T) {
 	t.Parallel()
 	for line, secret := range map[string]bool{
-		`fmt.Println(secret)`: true, `slog.String("x", c.ClientSecret)`: true, `s.opts.Logger.WarnContext(ctx, "no", "err", err, "of", string(password))`: true,
-		`return fmt.Errorf("%q", bearer)`: true, `fault(CodeInvalid, "", "%s", r.cookie)`: true, `fmt.Println(name)`: false, `check(secret)`: false, `fmt.Println(secretFile)`: false,
+		`fmt.Println(secret)`: true, `slog.String("x", c.ClientSecret)`: true,
+		`s.opts.Logger.WarnContext(ctx, "no", "err", err, "of", string(password))`: true,
+		`return fmt.Errorf("%q", bearer)`:                                          true, `fault(CodeInvalid, "", "%s", r.cookie)`: true, `fmt.Println(name)`: false,
+		`check(secret)`: false, `fmt.Println(secretFile)`: false,
 	} {
 		n := 0
 		if found := printed(parsed(t, "package x\nfunc f() { "+strings.TrimPrefix(line, "return ")+" }"), &n); (len(found) > 0) != secret {
@@ -141,7 +143,8 @@ func TestSecrets_HaveTheirType(t *testing.T) {
 			case plainSecrets[name] != "":
 				listed[name] = true
 			case plainText[kind]:
-				t.Errorf("%s is a %s: make it a secret.Text, which is not printed, or say in plainSecrets why it cannot be one", name, kind)
+				t.Errorf("%s is a %s: make it a secret.Text, which is not printed, or say in plainSecrets why it cannot be one",
+					name, kind)
 			}
 		}
 	})
@@ -213,7 +216,8 @@ type a struct { Password, name string; clientSecret []byte; apiToken *string; To
 func Open(url, password string) {}
 func open(password string) {}
 func (a) Check(token string) {}`).file)
-	want := map[string]string{"a.Password": "string", "a.clientSecret": "[]byte", "a.apiToken": "*string", "a.token": "int64", "Open.password": "string"}
+	want := map[string]string{"a.Password": "string", "a.clientSecret": "[]byte", "a.apiToken": "*string",
+		"a.token": "int64", "Open.password": "string"}
 	for name, kind := range want {
 		if got[name] != kind {
 			t.Errorf("%s: %q, want %q", name, got[name], kind)

@@ -26,7 +26,8 @@ var sourceSet = token.NewFileSet()
 // takes longer than most tests.
 var sources = sync.OnceValues(func() (all []source, err error) {
 	err = eachText([]string{".go"}, func(path string, content []byte) error {
-		file, err := parser.ParseFile(sourceSet, filepath.Join(root, path), content, parser.ParseComments|parser.SkipObjectResolution)
+		file, err := parser.ParseFile(sourceSet, filepath.Join(root, path), content,
+			parser.ParseComments|parser.SkipObjectResolution)
 		all = append(all, source{path, file})
 		return err
 	})

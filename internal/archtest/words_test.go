@@ -25,8 +25,8 @@ var words = map[string]int{
 	`tells? whether`: 0,
 }
 
-// Readers grep for the field's words: a function returns, a bool reports whether, and a caller, a process or a writer does
-// something. docs/glossary.md has the terms.
+// Readers grep for the field's words: a function returns, a bool reports whether, and a caller, a process or a writer
+// does something. docs/glossary.md has the terms.
 func TestWords_AreTheFields(t *testing.T) {
 	t.Parallel()
 	text := strings.ToLower(prose(t))
@@ -40,7 +40,8 @@ func TestWords_AreTheFields(t *testing.T) {
 		}
 		switch {
 		case found > left:
-			t.Errorf("%q stands %d times in comments and documents, at most %d are left: say it in other words", word, found, left)
+			t.Errorf("%q stands %d times in comments and documents, at most %d are left: say it in other words", word,
+				found, left)
 		case found < left:
 			t.Errorf("%q stands %d times in comments and documents: lower the %d of this test", word, found, left)
 		}

@@ -48,8 +48,8 @@ type passing struct {
 	Passed bool `json:"passed,omitempty"`
 }
 
-// Point makes a moment to which all servers of the cells can be recovered together, and notes it. Every write waits while the servers make
-// their restore points, and for two seconds if one of them makes none. It returns
+// Point makes a moment to which all servers of the cells can be recovered together, and notes it. Every write waits
+// while the servers make their restore points, and for two seconds if one of them makes none. It returns
 // cell.ErrNoServer if no cell is on a server, and cell.ErrNoPoint if only some are.
 func Point(ctx context.Context, e *engine.Engine, name string) (*Mark, error) {
 	if name == "" || len(name) > maxPoint || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r > '~' }) {
@@ -131,7 +131,8 @@ func (p *point) hold(ctx context.Context, group *errgroup.Group, made <-chan str
 			select {
 			case <-held:
 			case <-late.C:
-				return fmt.Errorf("%w: the %d cells are held at the same time, by a connection each, and were not within %v", engine.ErrUnavailable, len(p.ids), patience)
+				return fmt.Errorf("%w: the %d cells are held at the same time, by a connection each, and were not within %v",
+					engine.ErrUnavailable, len(p.ids), patience)
 			case <-ctx.Done():
 				return context.Cause(ctx)
 			}
@@ -181,8 +182,8 @@ func (p *point) put(ctx context.Context, tx storage.Tx, of passing) error {
 	return tx.PutDefinition(ctx, pointRow, body)
 }
 
-// AtMark returns nil if every cell is at the mark of that name, as Point has left it, and otherwise ErrNotAtMark with the cells that are
-// not. It reads the databases at the URLs of the cells, and changes nothing there.
+// AtMark returns nil if every cell is at the mark of that name, as Point has left it, and otherwise ErrNotAtMark with
+// the cells that are not. It reads the databases at the URLs of the cells, and changes nothing there.
 func AtMark(ctx context.Context, urls map[cell.ID]string, name string) error {
 	marks := map[string][]string{} // cells by the mark
 	var wrong []string
@@ -202,10 +203,12 @@ func AtMark(ctx context.Context, urls map[cell.ID]string, name string) error {
 		}
 	}
 	if len(wrong) == 0 && len(marks) > 1 {
-		wrong = append(wrong, fmt.Sprintf("there were %d marks of that name, and not all cells are at the same: %v", len(marks), marks))
+		wrong = append(wrong, fmt.Sprintf("there were %d marks of that name, and not all cells are at the same: %v",
+			len(marks), marks))
 	}
 	if len(wrong) > 0 {
-		return fmt.Errorf("%w %s: recover these servers again, and repeat the command: %s", ErrNotAtMark, name, strings.Join(wrong, "; "))
+		return fmt.Errorf("%w %s: recover these servers again, and repeat the command: %s", ErrNotAtMark, name,
+			strings.Join(wrong, "; "))
 	}
 	return nil
 }

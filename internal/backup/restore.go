@@ -114,7 +114,8 @@ func extract(ctx context.Context, dir string, in io.Reader) (*Manifest, error) {
 				return nil, fmt.Errorf("%w: %s: %w", ErrFile, entry.Name, err)
 			}
 			if m.Format != Format {
-				return nil, fmt.Errorf("%w: its format is %d, this Locus reads %d: restore with the release that wrote it", ErrFile, m.Format, Format)
+				return nil, fmt.Errorf("%w: its format is %d, this Locus reads %d: restore with the release that wrote it", ErrFile,
+					m.Format, Format)
 			}
 			if entry.Name == headerName {
 				continue

@@ -86,8 +86,8 @@ type inFile interface {
 }
 
 // Write copies the cells as of one moment, while they are written to: writes wait for the milliseconds in which the
-// snapshots are opened. Nothing is written to w before that. The write-ahead logs of the cells cannot shrink until Write
-// returns.
+// snapshots are opened. Nothing is written to w before that. The write-ahead logs of the cells cannot shrink until
+// Write returns.
 func Write(ctx context.Context, e *engine.Engine, w io.Writer) (*Manifest, error) {
 	m := e.Map()
 	for _, id := range m.Cells() {
@@ -132,7 +132,8 @@ type copying struct {
 // begin writes the header, in a block of its own, for Is.
 func (c *copying) begin(e *engine.Engine, o *snapshot.Opened, w io.Writer) (err error) {
 	c.m = e.Map()
-	c.Manifest = Manifest{Format: Format, Map: c.m.Spec().ID, Epoch: c.m.Epoch(), At: e.Now().UTC(), Watermark: o.Watermark.String()}
+	c.Manifest = Manifest{Format: Format, Map: c.m.Spec().ID, Epoch: c.m.Epoch(), At: e.Now().UTC(),
+		Watermark: o.Watermark.String()}
 	if c.z, err = zstd.NewWriter(w, zstd.WithEncoderConcurrency(1)); err != nil {
 		return err
 	}

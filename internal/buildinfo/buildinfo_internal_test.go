@@ -10,7 +10,8 @@ import (
 
 func TestOf(t *testing.T) {
 	t.Parallel()
-	settings := []debug.BuildSetting{{Key: "vcs", Value: "git"}, {Key: "vcs.revision", Value: "4f0c"}, {Key: "vcs.time", Value: "2026-11-28T06:00:00Z"}}
+	settings := []debug.BuildSetting{{Key: "vcs", Value: "git"}, {Key: "vcs.revision", Value: "4f0c"},
+		{Key: "vcs.time", Value: "2026-11-28T06:00:00Z"}}
 	for _, c := range []struct {
 		build *debug.BuildInfo
 		want  Info

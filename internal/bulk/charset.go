@@ -17,8 +17,8 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// charmaps are the encodings of one byte a character. Only Windows-1252 is recognised without other evidence: a byte does
-// not show which of the others was used.
+// charmaps are the encodings of one byte a character. Only Windows-1252 is recognised without other evidence: a byte
+// does not show which of the others was used.
 var charmaps = map[Encoding]*charmap.Charmap{
 	Windows1252: charmap.Windows1252, "windows-1250": charmap.Windows1250, "windows-1251": charmap.Windows1251,
 	"windows-1253": charmap.Windows1253, "windows-1254": charmap.Windows1254, "windows-1257": charmap.Windows1257,
@@ -27,8 +27,8 @@ var charmaps = map[Encoding]*charmap.Charmap{
 	"cp866": charmap.CodePage866, "koi8-r": charmap.KOI8R, "macintosh": charmap.Macintosh,
 }
 
-// multibyte are the encodings whose characters may contain an ASCII byte, so that a text must be decoded before it is split
-// into lines.
+// multibyte are the encodings whose characters may contain an ASCII byte, so that a text must be decoded before it is
+// split into lines.
 var multibyte = map[Encoding]encoding.Encoding{
 	UTF16LE: unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM), UTF16BE: unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM),
 	"shift_jis": japanese.ShiftJIS, "euc-jp": japanese.EUCJP, "euc-kr": korean.EUCKR, "gb18030": simplifiedchinese.GB18030, "big5": traditionalchinese.Big5,

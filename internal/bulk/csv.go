@@ -88,8 +88,8 @@ func (r *csvRows) literal() json.RawMessage {
 	return r.object(f.strings(nil))
 }
 
-// object returns a row that cannot be imported, as an object that can be imported once it is corrected: by attributes if it
-// has the width of the header, otherwise by columns. Values without a column are refused until they get one.
+// object returns a row that cannot be imported, as an object that can be imported once it is corrected: by attributes
+// if it has the width of the header, otherwise by columns. Values without a column are refused until they get one.
 func (r *csvRows) object(values []string) json.RawMessage {
 	if len(values) == r.scan.width {
 		if row, _ := r.mapper.row(r.list(values)); row != nil {

@@ -44,7 +44,8 @@ func refuseForeign(name string, head []byte) error {
 	return nil
 }
 
-// refuseMarkup refuses a web page or another markup document, which some programs save reports as under the name of a table.
+// refuseMarkup refuses a web page or another markup document, which some programs save reports as under the name of a
+// table.
 func refuseMarkup(name string, text []byte) error {
 	text = bytes.ToLower(bytes.TrimSpace(text[:min(len(text), 1024)]))
 	for _, tag := range []string{"<?xml", "<!doctype", "<html", "<table", "<head"} {

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// jsonScanner cuts JSON documents out of a text. It looks only at strings and brackets, so that a damaged document does not
-// affect the others; strictjson parses the documents.
+// jsonScanner cuts JSON documents out of a text. It looks only at strings and brackets, so that a damaged document does
+// not affect the others; strictjson parses the documents.
 type jsonScanner struct {
 	r    *bufio.Reader
 	line int64 // of the next byte, from 1

@@ -16,8 +16,8 @@ type Mapper struct {
 	compile func() *mapper
 }
 
-// NewMapper returns a mapper for rows of kinds, the first of which is the default. The columns of the mapping need not exist
-// in every object.
+// NewMapper returns a mapper for rows of kinds, the first of which is the default. The columns of the mapping need not
+// exist in every object.
 func NewMapper(o *Options, kinds []*match.Schema) (*Mapper, error) {
 	i := 0
 	if o.Kind != "" {

@@ -150,7 +150,8 @@ func headerScore(text string, kinds []*match.Schema) (score int) {
 	return score
 }
 
-// wide is an encoding of two bytes a character: the first bytes of its common characters, and the scripts of its language.
+// wide is an encoding of two bytes a character: the first bytes of its common characters, and the scripts of its
+// language.
 type wide struct {
 	encoding Encoding
 	from, to byte

@@ -12,9 +12,9 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// plainName returns the name of a column in lower case without accents, its words joined by "_": "Kunden-Nr." is kunden_nr,
-// "BillingCity" billing_city, "Επώνυμο" επωνυμο. The name of a path is its last name, unless that describes the elements of
-// a list: categories[].name is categories, and contacts[].type contacts_type.
+// plainName returns the name of a column in lower case without accents, its words joined by "_": "Kunden-Nr." is
+// kunden_nr, "BillingCity" billing_city, "Επώνυμο" επωνυμο. The name of a path is its last name, unless that describes
+// the elements of a list: categories[].name is categories, and contacts[].type contacts_type.
 func plainName(name string) string {
 	if i := strings.LastIndex(name, ".$"); i > 0 && slices.Contains(extended, name[i+2:]) {
 		name = name[:i]

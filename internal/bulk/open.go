@@ -147,9 +147,9 @@ func (r *Reader) Encoding() Encoding {
 	return r.lines.encoding
 }
 
-// openInput opens a file by name, its copy if there is one, or the given standard input for "-". A link that leads out of the file's folder is
-// rejected: an import folder that others can write to must not give access to the rest of the machine. The error is a
-// *FileError. An empty file is not an error.
+// openInput opens a file by name, its copy if there is one, or the given standard input for "-". A link that leads out
+// of the file's folder is rejected: an import folder that others can write to must not give access to the rest of the
+// machine. The error is a *FileError. An empty file is not an error.
 func openInput(name, copied string, stdin io.Reader, encoding Encoding) (*Reader, error) {
 	r := &Reader{Name: name, Size: -1, stream: true, taken: &counter{r: stdin}}
 	if file, ok := stdin.(fs.File); ok {

@@ -35,8 +35,8 @@ type Plan struct {
 	Missing []string
 	// Questions must be answered before the file can be read.
 	Questions []Question
-	// Sample are the accepted rows of the sample; Refused has the errors of the others. If the key is still a question, the
-	// rows have keys derived from their content.
+	// Sample are the accepted rows of the sample; Refused has the errors of the others. If the key is still a question,
+	// the rows have keys derived from their content.
 	Sample  []*Row
 	Refused []*RowError
 

@@ -17,8 +17,8 @@ import (
 	"github.com/locus-db/locus/internal/bulk"
 )
 
-// Exports in other languages, in the encodings that spreadsheet programs of these countries write. The encoding is shown, in the layout and in
-// the command, because it is a guess; a flag overrides it.
+// Exports in other languages, in the encodings that spreadsheet programs of these countries write. The encoding is
+// shown, in the layout and in the command, because it is a guess; a flag overrides it.
 func TestRecognise_Languages(t *testing.T) {
 	t.Parallel()
 	utf16 := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)

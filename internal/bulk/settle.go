@@ -102,8 +102,8 @@ func (r *recognition) whyNoKey() string {
 	return fmt.Sprintf(", and %.60q is not in every row", c.name)
 }
 
-// sampleMapping is the mapping for the rows of the sample: unknown columns are left out, and open questions are answered as
-// in the proposed command, so that the rows are shown as records instead of being refused.
+// sampleMapping is the mapping for the rows of the sample: unknown columns are left out, and open questions are
+// answered as in the proposed command, so that the rows are shown as records instead of being refused.
 func (p *Plan) sampleMapping() *mapping {
 	m := *p.mapping
 	m.ignoreAll = true

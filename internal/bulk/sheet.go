@@ -214,7 +214,8 @@ func (p *Plan) openSheet(r *Reader) (tabular.Table, error) {
 	if err != nil {
 		return nil, errors.Join(err, grid.Close(), book.Close())
 	}
-	merged = slices.DeleteFunc(merged, func(m tabular.Merged) bool { return m.First <= p.title }) // of the title and the header
+	// of the title and the header
+	merged = slices.DeleteFunc(merged, func(m tabular.Merged) bool { return m.First <= p.title })
 	s := &sheetTable{book: book, grid: grid, title: p.title, merged: mergedCells{left: merged}}
 	for _, name := range p.columns {
 		s.columns = append(s.columns, tabular.Column{Name: name})

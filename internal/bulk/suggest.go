@@ -67,8 +67,8 @@ type DraftColumn struct {
 	Set bool
 }
 
-// Read reads the first rows of a file, at most suggestRows. Keys are different in the rows of one file. It skips rows that
-// cannot be read.
+// Read reads the first rows of a file, at most suggestRows. Keys are different in the rows of one file. It skips rows
+// that cannot be read.
 func (s *Suggester) Read(r *Reader) error {
 	s.file++
 	for range suggestRows {

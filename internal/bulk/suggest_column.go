@@ -161,7 +161,8 @@ func (c *column) called() bool {
 	return c.has(50, func(v string) bool { return strings.ContainsAny(v, "+()") })
 }
 
-// people reports whether many values are lists, and nearly all of their parts have two to four words, all with capitals.
+// people reports whether many values are lists, and nearly all of their parts have two to four words, all with
+// capitals.
 func (c *column) people() bool {
 	lists, parts, names := 0, 0, 0
 	for _, v := range c.sample {

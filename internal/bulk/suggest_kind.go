@@ -117,7 +117,8 @@ func (s *Suggester) known() (kind *match.Schema, explained map[*column]match.Att
 	return kind, explained
 }
 
-// explained returns the columns that a kind has attributes for. An attribute of one value explains one column of a file.
+// explained returns the columns that a kind has attributes for. An attribute of one value explains one column of a
+// file.
 func (s *Suggester) explained(k *match.Schema) map[*column]match.Attribute {
 	columns, taken := map[*column]match.Attribute{}, map[string][]*column{}
 	for _, c := range s.columns {

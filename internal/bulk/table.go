@@ -117,8 +117,8 @@ func (t *tableRows) object() json.RawMessage {
 	return plainJSON((&Row{Attributes: by}).Values())
 }
 
-// fields returns the row as the table has it: a field for each column, without values if it is null. Bytes that are no text
-// are written as blob has them.
+// fields returns the row as the table has it: a field for each column, without values if it is null. Bytes that are no
+// text are written as blob has them.
 func (t *tableRows) fields() []Field {
 	fields := make([]Field, len(t.mapper.names))
 	for i, name := range t.mapper.names {
@@ -134,8 +134,8 @@ func (t *tableRows) fields() []Field {
 	return fields
 }
 
-// blob returns bytes as DuckDB writes them: printable ASCII as it is, without quotes and backslashes, and any other byte as
-// \xHH.
+// blob returns bytes as DuckDB writes them: printable ASCII as it is, without quotes and backslashes, and any other
+// byte as \xHH.
 func blob(bytes string) string {
 	var b strings.Builder
 	for i := range len(bytes) {

@@ -16,9 +16,10 @@ func isTotal(text string) bool {
 	return slices.Contains(totalWords, first) && (first != "grand" || strings.HasPrefix(rest, "total")) && strings.Count(rest, "_") < 2
 }
 
-// Total returns the last row of the file if it looks like the total below a list, and nil otherwise: it has the label of one, and at
-// most half of the values that other rows have. A row of a name alone may be a total or a thing of that name, so it is a record
-// unless a person leaves it out. Nil is also returned for a file that is longer than the sample.
+// Total returns the last row of the file if it looks like the total below a list, and nil otherwise: it has the label
+// of one, and at most half of the values that other rows have. A row of a name alone may be a total or a thing of that
+// name, so it is a record unless a person leaves it out. Nil is also returned for a file that is longer than the
+// sample.
 func (p *Plan) Total() *Row {
 	n := len(p.Sample) - 1
 	if n < 2 || p.longer {

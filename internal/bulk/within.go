@@ -27,9 +27,9 @@ func aliasAmong(kinds []*match.Schema, kind *match.Schema, a *match.Attribute, p
 	return innerAlias
 }
 
-// isWithin reports whether a plain name ends with an alias of an attribute, as res_city and hotelname do, or begins with its
-// last word, as name_first does. Only attributes of names and locations have such columns: a tax_type or a bank_url is not
-// an attribute of the thing itself. Columns about another person or an earlier time do not count.
+// isWithin reports whether a plain name ends with an alias of an attribute, as res_city and hotelname do, or begins
+// with its last word, as name_first does. Only attributes of names and locations have such columns: a tax_type or a
+// bank_url is not an attribute of the thing itself. Columns about another person or an earlier time do not count.
 func isWithin(kind *match.Schema, a *match.Attribute, plain string) bool {
 	aliases := append([]string{a.Name}, kind.AliasesOf(a.Name)...)
 	switch {

@@ -103,7 +103,8 @@ func TestChart_TextIsEscapedAndNothingRuns(t *testing.T) {
 				t.Errorf("%q: element %s", name, element.Name.Local)
 			}
 			for _, a := range element.Attr {
-				if strings.HasPrefix(a.Name.Local, "on") || a.Name.Local == "style" || a.Name.Local == "class" || a.Name.Local == "href" {
+				if strings.HasPrefix(a.Name.Local, "on") || a.Name.Local == "style" || a.Name.Local == "class" ||
+					a.Name.Local == "href" {
 					t.Errorf("%q: attribute %s", name, a.Name.Local)
 				}
 			}
@@ -129,11 +130,13 @@ func TestChart_WhatIsNotKnownIsAGap(t *testing.T) {
 	if n := strings.Count(picture, "fill-opacity"); n != 2 {
 		t.Errorf("%d areas are filled", n)
 	}
-	alone := &chart.Chart{Times: c.Times[:3], End: c.Times[3], Lines: []chart.Line{{Values: []float64{math.NaN(), 7, math.NaN()}}}}
+	alone := &chart.Chart{Times: c.Times[:3], End: c.Times[3],
+		Lines: []chart.Line{{Values: []float64{math.NaN(), 7, math.NaN()}}}}
 	if runs := paths(svg(t, alone), "#0b6e63"); len(runs) != 1 || !strings.HasSuffix(runs[0], "h0") {
 		t.Errorf("a single value is %q: want a dot", runs)
 	}
-	none := &chart.Chart{Times: c.Times[:2], End: c.Times[2], Lines: []chart.Line{{Values: []float64{math.NaN(), math.NaN()}}}}
+	none := &chart.Chart{Times: c.Times[:2], End: c.Times[2],
+		Lines: []chart.Line{{Values: []float64{math.NaN(), math.NaN()}}}}
 	if runs := paths(svg(t, none), "#0b6e63"); len(runs) != 0 {
 		t.Errorf("nothing known is %q", runs)
 	}
@@ -203,11 +206,14 @@ var coordinate = regexp.MustCompile(`(?:x|y)="(-?[0-9.]+)"|M(-?[0-9.]+) (-?[0-9.
 // For any values and range, the picture is valid XML and stays inside its frame.
 func TestChart_AnyValues(t *testing.T) {
 	t.Parallel()
-	zones := []*time.Location{time.UTC, time.FixedZone("", -12*3600), zone(t, "Australia/Lord_Howe"), zone(t, "Europe/Berlin")}
+	zones := []*time.Location{time.UTC, time.FixedZone("", -12*3600), zone(t, "Australia/Lord_Howe"),
+		zone(t, "Europe/Berlin")}
 	rapid.Check(t, func(t *rapid.T) {
 		step := time.Duration(rapid.SampledFrom([]int{1, 15, 60, 24 * 60, 7 * 24 * 60}).Draw(t, "step")) * time.Minute
-		at := time.Unix(rapid.Int64Range(0, 4e9).Draw(t, "from"), 0).In(rapid.SampledFrom(zones).Draw(t, "zone")).Truncate(time.Minute)
-		c := &chart.Chart{Floating: rapid.Bool().Draw(t, "floating"), Width: rapid.IntRange(160, 500).Draw(t, "width"), Height: rapid.IntRange(100, 300).Draw(t, "height")}
+		at := time.Unix(rapid.Int64Range(0, 4e9).Draw(t, "from"),
+			0).In(rapid.SampledFrom(zones).Draw(t, "zone")).Truncate(time.Minute)
+		c := &chart.Chart{Floating: rapid.Bool().Draw(t, "floating"), Width: rapid.IntRange(160, 500).Draw(t, "width"),
+			Height: rapid.IntRange(100, 300).Draw(t, "height")}
 		values := rapid.SliceOfN(rapid.OneOf(
 			rapid.Just(math.NaN()), rapid.Just(0.0), rapid.Float64Range(-9.3e18, 9.3e18), rapid.Map(rapid.IntRange(-50, 1000), func(n int) float64 { return float64(n) }),
 		), 1, 20).Draw(t, "values")

@@ -154,7 +154,8 @@ func (c *Chart) draw(m *marks, f *frame, p *palette) {
 				zero := f.y(0)
 				for _, run := range runs {
 					shape := append([]point{{run[0].x, zero}}, run...)
-					m.list = append(m.list, mark{runs: [][]point{append(shape, point{run[len(run)-1].x, zero})}, color: c.color(p, i), alpha: 0.14})
+					m.list = append(m.list, mark{runs: [][]point{append(shape, point{run[len(run)-1].x, zero})}, color: c.color(p, i),
+						alpha: 0.14})
 				}
 			}
 			lines, alone := apart(runs)

@@ -26,15 +26,19 @@ func TestTimeTicks(t *testing.T) {
 		most     int
 		want     string
 	}{
-		"an hour":      {at(time.UTC, 2026, 11, 20, 12, 0), at(time.UTC, 2026, 11, 20, 13, 0), 7, "12:00 12:10 12:20 12:30 12:40 12:50 13:00"},
-		"from 12:07":   {at(time.UTC, 2026, 11, 20, 12, 7), at(time.UTC, 2026, 11, 20, 13, 7), 5, "12:15 12:30 12:45 13:00"},
-		"a day":        {at(time.UTC, 2026, 11, 20, 0, 0), at(time.UTC, 2026, 11, 21, 0, 0), 6, "Nov 20|06:00|12:00|18:00|Nov 21"},
+		"an hour": {at(time.UTC, 2026, 11, 20, 12, 0), at(time.UTC, 2026, 11, 20, 13, 0), 7,
+			"12:00 12:10 12:20 12:30 12:40 12:50 13:00"},
+		"from 12:07": {at(time.UTC, 2026, 11, 20, 12, 7), at(time.UTC, 2026, 11, 20, 13, 7), 5, "12:15 12:30 12:45 13:00"},
+		"a day": {at(time.UTC, 2026, 11, 20, 0, 0), at(time.UTC, 2026, 11, 21, 0, 0), 6,
+			"Nov 20|06:00|12:00|18:00|Nov 21"},
 		"23 hours":     {at(berlin, 2026, 3, 29, 0, 0), at(berlin, 2026, 3, 30, 0, 0), 30, "Mar 29|01:00|03:00|04:00"},
 		"25 hours":     {at(berlin, 2026, 10, 25, 0, 0), at(berlin, 2026, 10, 26, 0, 0), 9, "Oct 25|03:00|06:00"},
 		"half an hour": {at(howe, 2026, 10, 4, 0, 0), at(howe, 2026, 10, 5, 0, 0), 30, "Oct 4|01:00|02:30|03:00"},
-		"a month":      {at(time.UTC, 2026, 11, 1, 0, 0), at(time.UTC, 2026, 12, 1, 0, 0), 6, "Nov 1|Nov 8|Nov 15|Nov 22|Nov 29"},
-		"a year":       {at(time.UTC, 2026, 1, 1, 0, 0), at(time.UTC, 2027, 1, 1, 0, 0), 13, "2026 Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec 2027"},
-		"fifty years":  {at(time.UTC, 1976, 5, 1, 0, 0), at(time.UTC, 2026, 5, 1, 0, 0), 6, "1980 1990 2000 2010 2020"},
+		"a month": {at(time.UTC, 2026, 11, 1, 0, 0), at(time.UTC, 2026, 12, 1, 0, 0), 6,
+			"Nov 1|Nov 8|Nov 15|Nov 22|Nov 29"},
+		"a year": {at(time.UTC, 2026, 1, 1, 0, 0), at(time.UTC, 2027, 1, 1, 0, 0), 13,
+			"2026 Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec 2027"},
+		"fifty years": {at(time.UTC, 1976, 5, 1, 0, 0), at(time.UTC, 2026, 5, 1, 0, 0), 6, "1980 1990 2000 2010 2020"},
 	} {
 		var got []string
 		last := time.Time{}

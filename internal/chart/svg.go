@@ -49,7 +49,8 @@ func (k *mark) svg(b *strings.Builder) {
 		if k.width == 0 {
 			fmt.Fprintf(b, `" fill="%s" fill-opacity="%g"/>`+"\n", k.color, k.alpha)
 		} else {
-			fmt.Fprintf(b, `" fill="none" stroke="%s" stroke-width="%g" stroke-linecap="round" stroke-linejoin="round"/>`+"\n", k.color, k.width)
+			fmt.Fprintf(b, `" fill="none" stroke="%s" stroke-width="%g" stroke-linecap="round" stroke-linejoin="round"/>`+"\n",
+				k.color, k.width)
 		}
 	}
 }

@@ -101,7 +101,8 @@ func (a *app) printTable(t *term.Table) error { return t.Write(a.stdout, a.out) 
 func (a *app) logger(level slog.Level) *slog.Logger {
 	if text := cmp.Or(a.logLevel, a.env["LOCUS_LOG"]); text != "" {
 		if err := level.UnmarshalText([]byte(text)); err != nil {
-			a.say("locus: LOCUS_LOG=%s is not a level (debug, info, warn, error); using %s", term.Clip(text, 40), strings.ToLower(level.String()))
+			a.say("locus: LOCUS_LOG=%s is not a level (debug, info, warn, error); using %s", term.Clip(text, 40),
+				strings.ToLower(level.String()))
 		}
 	}
 	if a.level == nil {

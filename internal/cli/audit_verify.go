@@ -55,8 +55,10 @@ func (a *app) auditVerify() *cobra.Command {
 			})(c, args)
 		},
 	}
-	c.Flags().StringVar(&kept, "heads", "", "report of an earlier verification, or a copy of the log; the log must contain its newest entries")
-	c.Flags().BoolVar(&part, "part", false, "FILE contains the entries of some processes only, such as a file of --audit-file")
+	c.Flags().StringVar(&kept, "heads", "",
+		"report of an earlier verification, or a copy of the log; the log must contain its newest entries")
+	c.Flags().BoolVar(&part, "part", false,
+		"FILE contains the entries of some processes only, such as a file of --audit-file")
 	return a.connection(c)
 }
 
@@ -124,10 +126,13 @@ func (a *app) auditReport(r *audit.Report) error {
 		for _, p := range r.Problems {
 			a.say("entry %d of chain %s: %s", p.Seq, p.Chain, p.What)
 		}
-		a.say("%s in %s, %s unended", counted(int64(r.Entries), "entry", "entries"), counted(int64(r.Chains), "chain", "chains"), counted(int64(r.Unended), "action", "actions"))
+		a.say("%s in %s, %s unended", counted(int64(r.Entries), "entry", "entries"),
+			counted(int64(r.Chains), "chain", "chains"), counted(int64(r.Unended), "action", "actions"))
 	}
 	if len(r.Problems) > 0 {
-		return &failure{Code: "damaged", Message: fmt.Sprintf("the audit log was changed: %s", plural(len(r.Problems), "problem")), Hint: "compare with a copy: locus serve --audit-file keeps one", Exit: exitPartly}
+		return &failure{Code: "damaged",
+			Message: fmt.Sprintf("the audit log was changed: %s", plural(len(r.Problems), "problem")),
+			Hint:    "compare with a copy: locus serve --audit-file keeps one", Exit: exitPartly}
 	}
 	if !a.json {
 		a.say("nothing was changed or removed")

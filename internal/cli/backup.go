@@ -63,7 +63,8 @@ func (a *app) backupCommand() *cobra.Command {
 	}
 	c.AddCommand(a.backupMark())
 	c.Flags().StringVarP(&out, "output", "o", "", "file to write; - is standard output")
-	c.Flags().StringVar(&verify, "verify", "", "check this backup as locus restore does, without restoring it; - is standard input")
+	c.Flags().StringVar(&verify, "verify", "",
+		"check this backup as locus restore does, without restoring it; - is standard input")
 	return a.connection(c)
 }
 
@@ -97,9 +98,11 @@ func (a *app) verifyBackup(ctx context.Context, name string) error {
 func (a *app) restoreBackup(ctx context.Context, w where, in io.Reader, cells int) error {
 	switch {
 	case w.shared:
-		return usage("restore it with --data DIR; a file of locus dump can be restored into PostgreSQL", "this is a backup of a data directory")
+		return usage("restore it with --data DIR; a file of locus dump can be restored into PostgreSQL",
+			"this is a backup of a data directory")
 	case cells != 0:
-		return usage("leave it out; a dump of locus dump can be restored into any number of cells", "--cells: a backup is restored with the number of cells that it has")
+		return usage("leave it out; a dump of locus dump can be restored into any number of cells",
+			"--cells: a backup is restored with the number of cells that it has")
 	}
 	b, err := locus.RestoreBackup(ctx, w.place, in)
 	if err != nil {

@@ -55,7 +55,8 @@ func (a *app) backupMark() *cobra.Command {
 				}
 			}
 			if len(last.Points) > 0 {
-				return a.summary(answer, "marked %s; once all are recovered to it: locus restore --map URL --mark %s", term.Escape(last.Name), term.Escape(last.Name))
+				return a.summary(answer, "marked %s; once all are recovered to it: locus restore --map URL --mark %s",
+					term.Escape(last.Name), term.Escape(last.Name))
 			}
 			return a.summary(answer, "the last backup is of %s", last.At)
 		}),
@@ -69,7 +70,8 @@ func pointText(p httpapi.BackupPoint) string {
 	if p.Name != "" {
 		return fmt.Sprintf("%s: recovery_target_name = '%s'", term.Escape(p.Server), term.Escape(p.Name))
 	}
-	return fmt.Sprintf("%s: recovery_target_time = '%s', because the server creates no restore point: %s", term.Escape(p.Server), p.At, term.Escape(p.Refused))
+	return fmt.Sprintf("%s: recovery_target_time = '%s', because the server creates no restore point: %s",
+		term.Escape(p.Server), p.At, term.Escape(p.Refused))
 }
 
 // restoreMark makes servers that were recovered to a mark safe to serve.
@@ -83,7 +85,8 @@ func (a *app) restoreMark(c *cobra.Command, mark string) error {
 	case err != nil:
 		return err
 	case w.mongodb != "":
-		return usage("locus cell restored --mongodb OLD=NEW, instead of this command", "a copy of MongoDB is assigned to the installation by another command")
+		return usage("locus cell restored --mongodb OLD=NEW, instead of this command",
+			"a copy of MongoDB is assigned to the installation by another command")
 	case !w.shared:
 		return usage("locus restore FILE --data DIR", "--mark is for servers that are in --map")
 	}

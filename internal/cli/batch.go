@@ -59,7 +59,8 @@ func (b *batch) refuse(e *bulk.RowError) {
 }
 
 func reject(e *bulk.RowError) bulk.Reject {
-	r := bulk.Reject{Line: e.Line, Code: e.Code, Pointer: e.Pointer, Reason: e.Reason, Row: e.Row, Text: e.Text, Cause: e.Cause}
+	r := bulk.Reject{Line: e.Line, Code: e.Code, Pointer: e.Pointer, Reason: e.Reason, Row: e.Row, Text: e.Text,
+		Cause: e.Cause}
 	if e.Lines > 1 {
 		r.Lines = e.Lines
 	}
@@ -68,7 +69,8 @@ func reject(e *bulk.RowError) bulk.Reject {
 
 // input returns a row as the API takes it.
 func input(row *bulk.Row) httpapi.RecordInput {
-	return httpapi.RecordInput{Source: row.Source, Key: row.Key, Kind: row.Kind, ObservedAt: row.Observed, Attributes: row.Attributes}
+	return httpapi.RecordInput{Source: row.Source, Key: row.Key, Kind: row.Kind, ObservedAt: row.Observed,
+		Attributes: row.Attributes}
 }
 
 // rowError converts a fault that the API reports for a record to an error of its row, with all its details.
@@ -79,7 +81,8 @@ func rowError(row *bulk.Row, f *httpapi.Fault) *bulk.RowError {
 			reason += "; " + more.Detail
 		}
 	}
-	return &bulk.RowError{Line: row.Line, Lines: row.Lines, Code: string(f.Code), Pointer: flatPointer(f.Pointer), Reason: reason, Row: row.Flat()}
+	return &bulk.RowError{Line: row.Line, Lines: row.Lines, Code: string(f.Code), Pointer: flatPointer(f.Pointer),
+		Reason: reason, Row: row.Flat()}
 }
 
 func (b *batch) sharesKey(other *batch) bool {

@@ -38,7 +38,8 @@ func errUnavailable(cells []string) error {
 	if len(cells) > 1 {
 		text = fmt.Sprintf("%d cells are unavailable, among them %s", len(cells), cells[0])
 	}
-	return &failure{Code: "unavailable", Message: text, Hint: "check whether its database is up; locus route shows what is stored there", Exit: exitUnavailable}
+	return &failure{Code: "unavailable", Message: text,
+		Hint: "check whether its database is up; locus route shows what is stored there", Exit: exitUnavailable}
 }
 
 func (a *app) cellList() *cobra.Command {
@@ -58,8 +59,9 @@ func (a *app) cellList() *cobra.Command {
 			}
 			var unavailable []string
 			t := &term.Table{
-				Header: []string{"cell", "role", "keys", "home", "epoch", "records", "entities", "puids", "used", "redo", "bytes", "url"},
-				Right:  map[int]bool{4: true, 5: true, 6: true, 7: true, 8: true, 9: true, 10: true},
+				Header: []string{"cell", "role", "keys", "home", "epoch", "records", "entities", "puids", "used", "redo",
+					"bytes", "url"},
+				Right: map[int]bool{4: true, 5: true, 6: true, 7: true, 8: true, 9: true, 10: true},
 			}
 			for _, raw := range list.Cells {
 				var of httpapi.Cell
@@ -115,7 +117,8 @@ func cellRow(of *httpapi.Cell) []string {
 		keys += ", filter"
 	}
 	return append(
-		row, keys, of.Home.String(), fmt.Sprint(of.Epoch), fmt.Sprint(of.Records), fmt.Sprint(of.Entities), fmt.Sprint(of.PUIDs),
+		row, keys, of.Home.String(), fmt.Sprint(of.Epoch), fmt.Sprint(of.Records), fmt.Sprint(of.Entities),
+		fmt.Sprint(of.PUIDs),
 		percent(of.PUIDs, of.PUIDRoom), fmt.Sprint(of.Redo), fmt.Sprint(of.Bytes), of.URL,
 	)
 }
@@ -164,7 +167,8 @@ func cellCard(of *httpapi.CellDetail) string {
 	line("segment", "0x%08x to 0x%08x   %.4g %% of the ring", of.SegmentLo, of.SegmentHi-1, 100*of.Share)
 	line("ids", "dated %s", dated(of.Starts, of.Ends, of.Cell.Cell.Gen == 0))
 	if of.Puids != nil {
-		line("puids", "%d to %d   %s allocated, %s", of.Puids.Lo+1, of.Puids.Hi, term.Count(int64(of.PUIDs)), percent(of.PUIDs, of.PUIDRoom))
+		line("puids", "%d to %d   %s allocated, %s", of.Puids.Lo+1, of.Puids.Hi, term.Count(int64(of.PUIDs)),
+			percent(of.PUIDs, of.PUIDRoom))
 	}
 	if !of.Answers {
 		line("state", "it is unavailable")
@@ -178,7 +182,8 @@ func cellCard(of *httpapi.CellDetail) string {
 		state += " for keys"
 	}
 	line("state", "%s   %s, in its %s database   knows epoch %d", state, of.Home, ordinal(of.Incarnation), of.KnownEpoch)
-	line("holds", "%s, %s   %d to redo   %s bytes", counted(of.Records, "record", "records"), counted(of.Entities, "entity", "entities"), of.Redo, term.Count(of.Bytes))
+	line("holds", "%s, %s   %d to redo   %s bytes", counted(of.Records, "record", "records"),
+		counted(of.Entities, "entity", "entities"), of.Redo, term.Count(of.Bytes))
 	return b.String()
 }
 

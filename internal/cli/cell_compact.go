@@ -60,7 +60,8 @@ func (a *app) compact(c *cobra.Command, cl *client, m *cell.Map, to int, f *chan
 	case to < 1 && m.Current() == 0:
 		return usage("locus cell grow adds a generation", "there is one generation, so there is nothing to compact")
 	case to < 1 || to > m.Current():
-		return usage(fmt.Sprintf("--to %d", m.Current()), "--to %d: want a generation from 1 to %d, which is current", to, m.Current())
+		return usage(fmt.Sprintf("--to %d", m.Current()), "--to %d: want a generation from 1 to %d, which is current", to,
+			m.Current())
 	}
 	before, after := m.Current()-m.Floor()+1, m.Current()-max(to, m.Floor())+1
 	if a.json {
@@ -92,7 +93,8 @@ func (a *app) compact(c *cobra.Command, cl *client, m *cell.Map, to int, f *chan
 // compactText describes the plan of a compaction.
 func compactText(m *cell.Map, to, before, after int) string {
 	if m.Floor() >= to {
-		return fmt.Sprintf("keys are already looked up from generation %d on; removing leftovers of an earlier compaction", m.Floor())
+		return fmt.Sprintf("keys are already looked up from generation %d on; removing leftovers of an earlier compaction",
+			m.Floor())
 	}
 	cells := uint64(0)
 	for g := m.Floor(); g < to; g++ {

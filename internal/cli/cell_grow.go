@@ -30,7 +30,8 @@ func (g *growing) flags(c *cobra.Command) {
 // request returns the body of the request.
 func (g *growing) request(c *cobra.Command) (*httpapi.GrowRequest, error) {
 	if g.to == 0 {
-		return nil, usage(c.CommandPath()+" --to 48", "%s: --to is missing: the number of cells of the new generation", c.CommandPath())
+		return nil, usage(c.CommandPath()+" --to 48", "%s: --to is missing: the number of cells of the new generation",
+			c.CommandPath())
 	}
 	request := &httpapi.GrowRequest{Cells: g.to}
 	for _, urls := range g.urls {
@@ -160,7 +161,8 @@ func (a *app) grow(c *cobra.Command, cl *client, request *httpapi.GrowRequest, w
 		if a.json {
 			return a.printJSON(map[string]any{"type": "summary", "done": false, "starts": starts.UTC()})
 		}
-		a.say("announced: the generation %s, at %s; the servers finish it then, or this command with --wait", startsIn(starts), starts.UTC().Format(time.RFC3339))
+		a.say("announced: the generation %s, at %s; the servers finish it then, or this command with --wait",
+			startsIn(starts), starts.UTC().Format(time.RFC3339))
 		return nil
 	}
 	if err != nil {
@@ -170,5 +172,6 @@ func (a *app) grow(c *cobra.Command, cl *client, request *httpapi.GrowRequest, w
 	if err != nil {
 		return err
 	}
-	return a.summary(result, "done: generation %d of %d cells takes new keys, epoch %d", changed.Generation, request.Cells, changed.Epoch)
+	return a.summary(result, "done: generation %d of %d cells takes new keys, epoch %d", changed.Generation, request.Cells,
+		changed.Epoch)
 }

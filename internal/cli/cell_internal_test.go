@@ -21,8 +21,10 @@ func spread(t *testing.T, change func(*cell.Spec)) *cell.Map {
 	spec := cell.Spec{
 		ID: "spread", Epoch: 7, Until: time.Date(2026, 11, 20, 16, 0, 0, 0, time.UTC),
 		Generations: []cell.Generation{
-			{Cells: 4, Starts: time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC), URLs: []string{"postgres://db1/locus_g{g}_{i}", "postgres://db2/locus_g{g}_{i}"}},
-			{Cells: 12, Starts: time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC), URLs: []string{"postgres://db1/locus_g{g}_{i}", "postgres://db2/locus_g{g}_{i}", "postgres://db3/locus_g{g}_{i}"}},
+			{Cells: 4, Starts: time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC),
+				URLs: []string{"postgres://db1/locus_g{g}_{i}", "postgres://db2/locus_g{g}_{i}"}},
+			{Cells: 12, Starts: time.Date(2026, 11, 20, 15, 0, 0, 0, time.UTC),
+				URLs: []string{"postgres://db1/locus_g{g}_{i}", "postgres://db2/locus_g{g}_{i}", "postgres://db3/locus_g{g}_{i}"}},
 		},
 	}
 	if change != nil {
@@ -184,7 +186,8 @@ func TestChanges(t *testing.T) {
 		{spread(t, func(s *cell.Spec) { s.Current = 1 }), spread(t, func(s *cell.Spec) { s.Current, s.Floor = 1, 1 }), []string{"keys are looked up from generation 1 on"}},
 		{spread(t, nil), spread(t, func(s *cell.Spec) { s.Until = s.Until.Add(time.Hour) }), []string{"covers later ids"}},
 		{spread(t, nil), spread(t, func(s *cell.Spec) {
-			s.Moved = map[cell.ID]cell.Home{{Index: 3}: {URL: "postgres://db9/a", Incarnation: 2}, {Index: 1}: {URL: "postgres://db9/b?passfile=canary", Incarnation: 2}}
+			s.Moved = map[cell.ID]cell.Home{{Index: 3}: {URL: "postgres://db9/a", Incarnation: 2},
+				{Index: 1}: {URL: "postgres://db9/b?passfile=canary", Incarnation: 2}}
 		}), []string{"cell g0-1 moved to postgres://db9/b", "cell g0-3 moved to postgres://db9/a"}},
 		{spread(t, nil), spread(t, nil), nil},
 	} {

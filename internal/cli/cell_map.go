@@ -85,7 +85,8 @@ func (a *app) checkMap(path string) error {
 		return usage("get it again: locus cell map > "+path, "--check %.200q: %v", path, err)
 	}
 	if a.json {
-		return a.printJSON(map[string]any{"valid": true, "id": m.Spec().ID, "epoch": m.Epoch(), "generations": m.Generations(), "cells": len(m.Cells())})
+		return a.printJSON(map[string]any{"valid": true, "id": m.Spec().ID, "epoch": m.Epoch(),
+			"generations": m.Generations(), "cells": len(m.Cells())})
 	}
 	_, err = fmt.Fprintf(a.stdout, "valid: map %s, epoch %d, %s in %s\n", term.Escape(m.Spec().ID), m.Epoch(),
 		plural(len(m.Cells()), "cell"), plural(m.Generations(), "generation"))
@@ -98,7 +99,8 @@ func (a *app) mapHistory(c *cobra.Command, cl *client) error {
 	if _, err := cl.get(c.Context(), "/v1/map/history", nil, &answer); err != nil {
 		return err
 	}
-	t := &term.Table{Header: []string{"epoch", "cells", "current", "floor", "until", "changed"}, Right: map[int]bool{0: true, 2: true, 3: true}}
+	t := &term.Table{Header: []string{"epoch", "cells", "current", "floor", "until", "changed"},
+		Right: map[int]bool{0: true, 2: true, 3: true}}
 	var before *cell.Map
 	for _, raw := range answer.Maps {
 		m, err := cell.ParseMap(raw)
@@ -125,7 +127,8 @@ func (a *app) mapHistory(c *cobra.Command, cl *client) error {
 		if u := m.Until(); !u.IsZero() {
 			until = u.Format(time.RFC3339)
 		}
-		t.Add(fmt.Sprint(m.Epoch()), strings.Join(counts, " "), fmt.Sprint(m.Current()), fmt.Sprint(m.Floor()), until, strings.Join(changed, ", "))
+		t.Add(fmt.Sprint(m.Epoch()), strings.Join(counts, " "), fmt.Sprint(m.Current()), fmt.Sprint(m.Floor()), until,
+			strings.Join(changed, ", "))
 	}
 	if a.json {
 		return nil
@@ -140,7 +143,8 @@ func mapChanges(before, m *cell.Map) (list []string) {
 	}
 	was, is := before.Spec(), m.Spec()
 	for g := len(was.Generations); g < len(is.Generations); g++ {
-		list = append(list, fmt.Sprintf("generation %d announced: %d cells from %s", g, is.Generations[g].Cells, is.Generations[g].Starts.Format(time.RFC3339)))
+		list = append(list, fmt.Sprintf("generation %d announced: %d cells from %s", g, is.Generations[g].Cells,
+			is.Generations[g].Starts.Format(time.RFC3339)))
 	}
 	if is.Current != was.Current {
 		list = append(list, fmt.Sprintf("generation %d takes new keys", is.Current))

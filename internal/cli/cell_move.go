@@ -29,7 +29,8 @@ func (a *app) cellMove() *cobra.Command {
 		Args: arguments("CELL"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if to.URL == "" {
-				return usage("locus cell move "+args[0]+" --to URL", "locus cell move: --to is missing: the new database of the cell")
+				return usage("locus cell move "+args[0]+" --to URL",
+					"locus cell move: --to is missing: the new database of the cell")
 			}
 			cl, err := a.connect(c, f.access())
 			if err != nil {
@@ -41,7 +42,8 @@ func (a *app) cellMove() *cobra.Command {
 	}
 	f.flags(c)
 	c.Flags().StringVar(&to.URL, "to", "", "URL of the new database; created if it does not exist")
-	c.Flags().BoolVar(&to.Replace, "replace", false, "delete rows that the cell left in the new database when it moved away from there")
+	c.Flags().BoolVar(&to.Replace, "replace", false,
+		"delete rows that the cell left in the new database when it moved away from there")
 	return a.connection(c)
 }
 
@@ -52,7 +54,8 @@ func (a *app) move(c *cobra.Command, cl *client, name string, to *httpapi.MoveRe
 		return err
 	}
 	if a.json {
-		plan := map[string]any{"type": "plan", "cell": of.Cell.Cell, "from": of.URL, "to": cell.Redact(to.URL), "records": of.Records, "bytes": of.Bytes}
+		plan := map[string]any{"type": "plan", "cell": of.Cell.Cell, "from": of.URL, "to": cell.Redact(to.URL),
+			"records": of.Records, "bytes": of.Bytes}
 		if err := a.printJSON(plan); err != nil {
 			return err
 		}
@@ -77,9 +80,11 @@ func (a *app) move(c *cobra.Command, cl *client, name string, to *httpapi.MoveRe
 		return err
 	}
 	if p.Step == "there" {
-		return a.summary(result, "nothing to do: cell %s is already in that database, at %s", of.Cell.Cell, term.Escape(of.URL))
+		return a.summary(result, "nothing to do: cell %s is already in that database, at %s", of.Cell.Cell,
+			term.Escape(of.URL))
 	}
-	return a.summary(result, "done: cell %s is at %s; its writers waited for %v", of.Cell.Cell, term.Escape(cell.Redact(to.URL)), p.Pause.Round(100*time.Microsecond))
+	return a.summary(result, "done: cell %s is at %s; its writers waited for %v", of.Cell.Cell,
+		term.Escape(cell.Redact(to.URL)), p.Pause.Round(100*time.Microsecond))
 }
 
 func moveLine(p *cell.MoveProgress) string {

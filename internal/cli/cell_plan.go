@@ -32,12 +32,15 @@ func planText(p *cell.Plan) string {
 		if g.Role != cell.RoleCurrent {
 			does = "is read for keys, takes no new ones"
 		}
-		line("", "generation %d: %s of %.3g %% of the ring, %s", g.Generation, plural(int(g.Cells), "cell"), 100*g.Share, does)
+		line("", "generation %d: %s of %.3g %% of the ring, %s", g.Generation, plural(int(g.Cells), "cell"),
+			100*g.Share, does)
 	}
 	for _, s := range p.Servers {
-		line("server", "%s   %s now, then %d, %d of them for new keys", term.Escape(s.Server), plural(s.Before, "cell"), s.After, s.New)
+		line("server", "%s   %s now, then %d, %d of them for new keys", term.Escape(s.Server), plural(s.Before, "cell"),
+			s.After, s.New)
 	}
-	line("look-ups", "of a new key %.2f now, then %.2f   of one that is there %.2f, then %.2f", p.Before.FilteredNew, p.After.FilteredNew, p.Before.FilteredThere, p.After.FilteredThere)
+	line("look-ups", "of a new key %.2f now, then %.2f   of one that is there %.2f, then %.2f", p.Before.FilteredNew,
+		p.After.FilteredNew, p.Before.FilteredThere, p.After.FilteredThere)
 	if p.Room == 0 {
 		line("room", "no further generation like that is possible")
 	} else {

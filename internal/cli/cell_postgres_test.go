@@ -23,7 +23,8 @@ func TestCells_OfPostgreSQL(t *testing.T) {
 		t.Errorf("an installation that is not there: %d %s", got.code, got.err)
 	}
 
-	code, said := runUntil(t, env, "next ", "serve", "--cells", "2", "--connections", "20", "--addr", "127.0.0.1:0", "--shutdown-timeout", "5s")
+	code, said := runUntil(t, env, "next ", "serve", "--cells", "2", "--connections", "20", "--addr", "127.0.0.1:0",
+		"--shutdown-timeout", "5s")
 	if code != 0 {
 		t.Fatalf("serve: exit code %d\n%s", code, said)
 	}
@@ -48,7 +49,8 @@ func TestCells_OfPostgreSQL(t *testing.T) {
 		t.Errorf("moved:\n%s", got.stdout)
 	}
 	list := must(t, env, "cell", "list").stdout
-	if strings.Count(list, "\tretired\tretired\t") != 2 || strings.Count(list, "\tcurrent\topen\t") != 4 || !strings.Contains(list, "cli_g1_3") {
+	if strings.Count(list, "\tretired\tretired\t") != 2 || strings.Count(list, "\tcurrent\topen\t") != 4 ||
+		!strings.Contains(list, "cli_g1_3") {
 		t.Errorf("list:\n%s", list)
 	}
 
@@ -94,7 +96,8 @@ func TestCells_OneServerIsDown(t *testing.T) {
 		t.Errorf("status: %s", got.err)
 	}
 	got := run(t.Context(), env, "cell", "list", "--json")
-	if got.code != 6 || strings.Count(got.stdout, `"answers":true`) != 1 || !strings.Contains(got.stdout, `"unavailable":1`) || !strings.Contains(got.err, "g0-1 is unavailable") {
+	if got.code != 6 || strings.Count(got.stdout, `"answers":true`) != 1 ||
+		!strings.Contains(got.stdout, `"unavailable":1`) || !strings.Contains(got.err, "g0-1 is unavailable") {
 		t.Errorf("list: exit code %d\n%s%s", got.code, got.stdout, got.err)
 	}
 	if got := run(t.Context(), env, "cell", "show", "g0-1"); got.code != 6 || !strings.Contains(got.stdout, "it is unavailable") {
@@ -134,7 +137,8 @@ func TestCells_RestoredElsewhere(t *testing.T) {
 	}
 	original := func() string {
 		t.Helper()
-		return fmt.Sprint(server.Exec(t, "orig_g0_0", "SELECT * FROM locus_cell, locus_puid"), server.Exec(t, "orig_g0_1", "SELECT * FROM locus_cell, locus_puid"))
+		return fmt.Sprint(server.Exec(t, "orig_g0_0", "SELECT * FROM locus_cell, locus_puid"),
+			server.Exec(t, "orig_g0_1", "SELECT * FROM locus_cell, locus_puid"))
 	}
 	before := original()
 

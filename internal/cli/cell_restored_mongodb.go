@@ -70,7 +70,8 @@ func (a *app) handOver(ctx context.Context, cells *storage.Cells, w where, pair 
 	case err != nil:
 		return err
 	case pair == nil && identity != "":
-		a.say("its MongoDB database, %s, is not touched; a copy of the installation needs its own copy: --mongodb OLD=NEW", identity)
+		a.say("its MongoDB database, %s, is not touched; a copy of the installation needs its own copy: --mongodb OLD=NEW",
+			identity)
 		return nil
 	case pair == nil:
 		return nil

@@ -41,7 +41,8 @@ func TestP08_ACopyGetsItsDatabaseOfDocuments(t *testing.T) {
 	if err := os.CopyFS(filepath.Join(dir, "copy"), os.DirFS(filepath.Join(dir, "original"))); err != nil {
 		t.Fatal(err)
 	}
-	readdress := []string{"cell", "restored", "--map", server.URL(moved) + "=" + server.URL(server.Copy(t, moved)), "--yes", "--data", in("copy", "")["LOCUS_DATA"]}
+	readdress := []string{"cell", "restored", "--map", server.URL(moved) + "=" + server.URL(server.Copy(t, moved)),
+		"--yes", "--data", in("copy", "")["LOCUS_DATA"]}
 	restored := func(pair string) result {
 		env := in("copy", old)
 		delete(env, "LOCUS_DATA")

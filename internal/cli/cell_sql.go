@@ -26,10 +26,12 @@ func sqlOf(m *cell.Map) (string, error) {
 	last := len(spec.Generations) - 1
 	finest := spec.Generations[last].Cells
 	if finest > maxSQLCells {
-		return "", usage("use cell.Map of the library", "a generation of %d cells is too large for functions of SQL, which have 64 bits and a sign", finest)
+		return "", usage("use cell.Map of the library",
+			"a generation of %d cells is too large for functions of SQL, which have 64 bits and a sign", finest)
 	}
 	// The id of a map is arbitrary, and is written into a comment and a literal here.
-	version := fmt.Sprintf("locus: cell map %s, epoch %d", strings.ReplaceAll(strings.Trim(strconv.QuoteToASCII(spec.ID), `"`), "'", ""), spec.Epoch)
+	version := fmt.Sprintf("locus: cell map %s, epoch %d",
+		strings.ReplaceAll(strings.Trim(strconv.QuoteToASCII(spec.ID), `"`), "'", ""), spec.Epoch)
 	if !spec.Until.IsZero() {
 		version += ", covers ids until " + spec.Until.Format(time.RFC3339)
 	}
@@ -41,7 +43,8 @@ func sqlOf(m *cell.Map) (string, error) {
 		fmt.Fprintf(&ids, "  WHEN ms >= %d THEN NULL\n", spec.Until.UnixMilli())
 	}
 	for g := last; g > 0; g-- {
-		fmt.Fprintf(&ids, "  WHEN ms >= %d THEN %s\n", spec.Generations[g].Starts.UnixMilli(), segmentOf(g, spec.Generations[g].Cells))
+		fmt.Fprintf(&ids, "  WHEN ms >= %d THEN %s\n", spec.Generations[g].Starts.UnixMilli(),
+			segmentOf(g, spec.Generations[g].Cells))
 	}
 	fmt.Fprintf(&ids, "  WHEN true THEN %s\n", segmentOf(0, spec.Generations[0].Cells))
 	return fmt.Sprintf(sqlText, version, puids.String(), finest, finest-1, ids.String()), nil

@@ -70,7 +70,8 @@ func TestSQL_RefusesWhatHasNoRoom(t *testing.T) {
 func TestSQL_AnswersLikeTheMap(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Shared(t)
-	largest := newMap(t, cell.Spec{ID: "largest", Generations: []cell.Generation{{Cells: 1}, {Cells: 1 << 31, Starts: time.UnixMilli(5)}}})
+	largest := newMap(t, cell.Spec{ID: "largest",
+		Generations: []cell.Generation{{Cells: 1}, {Cells: 1 << 31, Starts: time.UnixMilli(5)}}})
 	maps := map[string]*cell.Map{
 		"worked example":       example(t, 4, time.Time{}),
 		"before generation 3":  example(t, 3, time.Time{}),
@@ -120,9 +121,12 @@ func TestSQL_AnswersLikeTheMap(t *testing.T) {
 func addresses(m *cell.Map) (puids []int64, ids []locality.ID) {
 	puids = []int64{0, -1, 1, 17179869184, 1<<63 - 1, -1 << 63}
 	for _, text := range []string{
-		"20be0ffc-314a-bd53-7a50-013a65ca76d2", "c8c9cef9-7a7f-bd53-7a50-013e4e2afbde", "7fffffff-0001-b000-0001-0145f680afff",
-		"80000000-0001-b000-0001-0145f680b000", "ffffffff-0001-b000-0001-018bcfe567ff", "ffffffff-0001-b000-0001-018bcfe56800",
-		"08888888-0001-b000-0001-018bcfe56800", "08888889-0001-b000-0001-018bcfe56800", "00000000-0001-b000-0001-000000000000",
+		"20be0ffc-314a-bd53-7a50-013a65ca76d2", "c8c9cef9-7a7f-bd53-7a50-013e4e2afbde",
+		"7fffffff-0001-b000-0001-0145f680afff",
+		"80000000-0001-b000-0001-0145f680b000", "ffffffff-0001-b000-0001-018bcfe567ff",
+		"ffffffff-0001-b000-0001-018bcfe56800",
+		"08888888-0001-b000-0001-018bcfe56800", "08888889-0001-b000-0001-018bcfe56800",
+		"00000000-0001-b000-0001-000000000000",
 		"ffffffff-0001-b000-0001-ffffffffffff",
 	} {
 		ids = append(ids, locality.MustParse(text))

@@ -45,7 +45,8 @@ func TestCellGrow_GoesOnAfterAnInterrupt(t *testing.T) {
 		t.Fatalf("interrupted: exit code %d\n%s", code, said)
 	}
 	got := must(t, env, grow...)
-	if strings.Contains(got.err, "created") || !strings.Contains(got.err, "done: generation 1 of 32 cells takes new keys") {
+	if strings.Contains(got.err, "created") ||
+		!strings.Contains(got.err, "done: generation 1 of 32 cells takes new keys") {
 		t.Errorf("again:\n%s", got.err)
 	}
 	var list []map[string]any
@@ -67,14 +68,16 @@ func TestCellCompact_Lines(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
 	env := map[string]string{"LOCUS_NOTICE": "5s", "LOCUS_DATA": filepath.Join(t.TempDir(), "data")}
-	must(t, env, "demo", "--records", "20", "--cells", "2", "--speed", "0", "--exit-when-done", "--addr", "127.0.0.1:0", "--keep", env["LOCUS_DATA"])
+	must(t, env, "demo", "--records", "20", "--cells", "2", "--speed", "0", "--exit-when-done", "--addr", "127.0.0.1:0",
+		"--keep", env["LOCUS_DATA"])
 	if got := run(t.Context(), env, "cell", "compact", "--yes"); got.code != 2 || !strings.Contains(got.err, "there is one generation") {
 		t.Errorf("nothing to compact: %d %s", got.code, got.err)
 	}
 	must(t, env, "cell", "grow", "--to", "2", "--yes", "--wait")
 	got := must(t, env, "cell", "compact", "--yes", "--json")
 	lines := strings.Split(strings.TrimSpace(got.stdout), "\n")
-	if len(lines) != 2 || !strings.Contains(lines[0], `"type":"plan"`) || !strings.Contains(lines[1], `{"type":"summary","epoch":`) {
+	if len(lines) != 2 || !strings.Contains(lines[0], `"type":"plan"`) ||
+		!strings.Contains(lines[1], `{"type":"summary","epoch":`) {
 		t.Errorf("stdout:\n%s", got.stdout)
 	}
 	for line := range strings.Lines(got.err) {

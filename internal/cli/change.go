@@ -71,7 +71,8 @@ func (a *app) changeTail() *cobra.Command {
 	c.Flags().IntVar(&t.limit, "limit", 100, "number of changes, at most 1000; with --all the size of a page")
 	c.Flags().BoolVar(&t.all, "all", false, "print everything up to the end of the logs")
 	c.Flags().StringSliceVar(&t.cells, "cell", nil, "only the logs of these cells, such as g0-0,g0-3")
-	c.Flags().StringVar(&t.after, "after", "", "start after this watermark, such as g0-0:17,g0-3:4; cells not in it start at the beginning")
+	c.Flags().StringVar(&t.after, "after", "",
+		"start after this watermark, such as g0-0:17,g0-3:4; cells not in it start at the beginning")
 	c.Flags().BoolVar(&t.follow, "follow", false, "print changes as they happen")
 	return a.connection(c)
 }
@@ -144,7 +145,8 @@ func (t *tailing) print(raw json.RawMessage) error {
 			return err
 		}
 	}
-	return t.line(c.Cell.String(), fmt.Sprint(c.Seq), c.Time.UTC().Format(timeMilli), string(c.Kind), c.Entity.String(), what(&c.Change))
+	return t.line(c.Cell.String(), fmt.Sprint(c.Seq), c.Time.UTC().Format(timeMilli), string(c.Kind), c.Entity.String(),
+		what(&c.Change))
 }
 
 // line prints one row of a table whose later rows are not known yet.

@@ -121,7 +121,8 @@ func TestFollow_GoesOn(t *testing.T) {
 		began := time.Now()
 		err := tail.feed(ctx, cl)
 		var f *failure
-		if !errors.As(err, &f) || f.Exit != exitInterrupted || f.Hint != "locus change tail --follow --after g0-0:11 continues" {
+		if !errors.As(err, &f) || f.Exit != exitInterrupted ||
+			f.Hint != "locus change tail --follow --after g0-0:11 continues" {
 			t.Errorf("%v", err)
 		}
 		want := "cell\tseq\ttime\tkind\tentity\twhat\n" +
@@ -175,22 +176,28 @@ func TestWhat(t *testing.T) {
 		return &changelog.Image{Sources: []string{"crm"}, Attributes: entity.Attributes{"name": {name}, "city": {city}}}
 	}
 	id := locality.ID{15: 1}
-	two, one := []changelog.Version{{PUID: 7, Version: 1}, {PUID: 8, Version: 3}}, []changelog.Version{{PUID: 7, Version: 1}}
+	two, one := []changelog.Version{{PUID: 7, Version: 1},
+		{PUID: 8, Version: 3}}, []changelog.Version{{PUID: 7, Version: 1}}
 	for want, c := range map[string]changelog.Change{
-		"nothing -> record 7 version 1":                               {Kind: changelog.Put, After: one},
-		"record 7 version 1 -> nothing":                               {Kind: changelog.Deleted, Before: one},
-		"nothing -> 1 record":                                         {Kind: changelog.Created, After: one},
-		"1 record -> 2 records":                                       {Kind: changelog.Merged, Before: one, After: two},
-		"1 record -> nothing":                                         {Kind: changelog.Retired, Before: one},
-		"2 records -> merged into " + id.String():                     {Kind: changelog.Retired, Before: two, Into: id},
-		"nothing -> city: Y; name: X; source: crm":                    {Kind: changelog.Created, Is: image("X", "Y")},
-		"city: Y; name: X; source: crm -> nothing":                    {Kind: changelog.Deleted, Was: image("X", "Y")},
-		"city: Y -> Z":                                                {Kind: changelog.Changed, Was: image("X", "Y"), Is: image("X", "Z")},
-		`name: X -> \x1b[31m`:                                         {Kind: changelog.Changed, Was: image("X", "Y"), Is: image("\x1b[31m", "Y")},
-		"says the same":                                               {Kind: changelog.Changed, Was: image("X", "Y"), Is: image("X", "Y")},
-		"city: Y; name: X; source: crm -> merged into " + id.String(): {Kind: changelog.Retired, Was: image("X", "Y"), Into: id},
+		"nothing -> record 7 version 1":            {Kind: changelog.Put, After: one},
+		"record 7 version 1 -> nothing":            {Kind: changelog.Deleted, Before: one},
+		"nothing -> 1 record":                      {Kind: changelog.Created, After: one},
+		"1 record -> 2 records":                    {Kind: changelog.Merged, Before: one, After: two},
+		"1 record -> nothing":                      {Kind: changelog.Retired, Before: one},
+		"2 records -> merged into " + id.String():  {Kind: changelog.Retired, Before: two, Into: id},
+		"nothing -> city: Y; name: X; source: crm": {Kind: changelog.Created, Is: image("X", "Y")},
+		"city: Y; name: X; source: crm -> nothing": {Kind: changelog.Deleted, Was: image("X", "Y")},
+		"city: Y -> Z": {Kind: changelog.Changed, Was: image("X", "Y"),
+			Is: image("X", "Z")},
+		`name: X -> \x1b[31m`: {Kind: changelog.Changed, Was: image("X", "Y"),
+			Is: image("\x1b[31m", "Y")},
+		"says the same": {Kind: changelog.Changed, Was: image("X", "Y"),
+			Is: image("X", "Y")},
+		"city: Y; name: X; source: crm -> merged into " + id.String(): {Kind: changelog.Retired,
+			Was: image("X", "Y"), Into: id},
 		"outcome: created -> matched": {
-			Kind: changelog.Assigned, Was: &changelog.Image{Outcome: changelog.OutcomeCreated}, Is: &changelog.Image{Outcome: changelog.OutcomeMatched},
+			Kind: changelog.Assigned, Was: &changelog.Image{Outcome: changelog.OutcomeCreated},
+			Is: &changelog.Image{Outcome: changelog.OutcomeMatched},
 		},
 	} {
 		if got := what(&c); got != want {
@@ -216,7 +223,8 @@ func TestTail_Pages(t *testing.T) {
 			t.Fatal(err)
 		}
 		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-		if len(lines) != 3 || lines[2] != `{"type":"summary","count":2,"watermark":"g0-0:2"}` || !json.Valid([]byte(lines[0])) {
+		if len(lines) != 3 || lines[2] != `{"type":"summary","count":2,"watermark":"g0-0:2"}` ||
+			!json.Valid([]byte(lines[0])) {
 			t.Errorf("all %t:\n%s", all, out.String())
 		}
 		tail = &tailing{app: &app{stdout: &out, stderr: &talk, out: term.Style{Terminal: true}}, limit: 2, all: all}

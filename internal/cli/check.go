@@ -44,7 +44,8 @@ func (a *app) checkCommand() *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&repair, "repair", false, "recompute rows that differ")
-	c.Flags().StringSliceVar(&cells, "cell", nil, "check only this cell, such as g1-19; may be repeated. Rollups are compared only if all cells are checked")
+	c.Flags().StringSliceVar(&cells, "cell", nil,
+		"check only this cell, such as g1-19; may be repeated. Rollups are compared only if all cells are checked")
 	return a.connection(c)
 }
 
@@ -70,7 +71,8 @@ func (a *app) check(c *cobra.Command, cl *client, request map[string]any) error 
 		if page = max(p.Rows, page); p.Done {
 			rows, page = rows+int64(page), 0
 		}
-		return "check", fmt.Sprintf("checking %s of cell %v: %s rows compared", p.Step, p.Cell, term.Count(rows+int64(page))), err
+		return "check", fmt.Sprintf("checking %s of cell %v: %s rows compared", p.Step, p.Cell,
+			term.Count(rows+int64(page))), err
 	})
 	if err != nil {
 		return err
@@ -83,12 +85,14 @@ func (a *app) check(c *cobra.Command, cl *client, request map[string]any) error 
 	if all.Differs == 0 {
 		err = a.summary(result, "%s: everything is correct", plural(all.Cells, "cell"))
 	} else {
-		err = a.summary(result, "%s: %s, %d of them repaired", plural(all.Cells, "cell"), plural(all.Differs, "difference"), all.Repaired)
+		err = a.summary(result, "%s: %s, %d of them repaired", plural(all.Cells, "cell"), plural(all.Differs, "difference"),
+			all.Repaired)
 	}
 	if err != nil || left == 0 {
 		return err
 	}
-	f := &failure{Code: "differs", Message: plural(left, "row") + " wrong", Exit: exitFailed, Hint: "locus check --repair recomputes rows that follow from others"}
+	f := &failure{Code: "differs", Message: plural(left, "row") + " wrong", Exit: exitFailed,
+		Hint: "locus check --repair recomputes rows that follow from others"}
 	if left != 1 {
 		f.Message = plural(left, "row") + " wrong"
 	}

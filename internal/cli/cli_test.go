@@ -133,7 +133,8 @@ func TestRun_ExitCodes(t *testing.T) {
 	} {
 		got := runAsIs(t.Context(), "", nil, c.args...)
 		if got.code != c.code || !strings.Contains(got.err, c.says) {
-			t.Errorf("locus %s: exit code %d, want %d, and %q:\n%s", strings.Join(c.args, " "), got.code, c.code, c.says, got.err)
+			t.Errorf("locus %s: exit code %d, want %d, and %q:\n%s", strings.Join(c.args, " "), got.code, c.code,
+				c.says, got.err)
 		}
 		if strings.Contains(got.err, "secret") {
 			t.Errorf("locus %s tells the password:\n%s", strings.Join(c.args, " "), got.err)
@@ -172,8 +173,10 @@ func TestRun_FlagOverVariableOverDefault(t *testing.T) {
 		want string
 	}{
 		{"default", nil, []string{"config", "print"}, "log.format\t\tdefault"},
-		{"variable", map[string]string{"LOCUS_LOG_FORMAT": "json"}, []string{"config", "print"}, "log.format\tjson\tvariable LOCUS_LOG_FORMAT"},
-		{"flag", map[string]string{"LOCUS_LOG_FORMAT": "json"}, []string{"config", "print", "--log-format", "text"}, "log.format\ttext\tflag --log-format"},
+		{"variable", map[string]string{"LOCUS_LOG_FORMAT": "json"}, []string{"config", "print"},
+			"log.format\tjson\tvariable LOCUS_LOG_FORMAT"},
+		{"flag", map[string]string{"LOCUS_LOG_FORMAT": "json"}, []string{"config", "print", "--log-format", "text"},
+			"log.format\ttext\tflag --log-format"},
 		{"empty is not set", map[string]string{"LOCUS_LOG_FORMAT": ""}, []string{"config", "print"}, "log.format\t\tdefault"},
 	} {
 		got := run(t.Context(), c.env, c.args...)
@@ -215,7 +218,8 @@ func TestRun_FlagOverVariableOverDefault(t *testing.T) {
 
 func TestServe_WarnsOnceOfAWrongLevel(t *testing.T) {
 	t.Parallel()
-	code, said := runUntil(t, map[string]string{"LOCUS_LOG": "loud"}, "Ctrl-C", "demo", "--no-load", "--cells", "1", "--addr", "127.0.0.1:0")
+	code, said := runUntil(t, map[string]string{"LOCUS_LOG": "loud"}, "Ctrl-C", "demo", "--no-load", "--cells", "1",
+		"--addr", "127.0.0.1:0")
 	if n := strings.Count(said, "LOCUS_LOG=loud is not a level"); code != 0 || n != 1 {
 		t.Errorf("exit code %d, %d warnings:\n%s", code, n, said)
 	}

@@ -160,7 +160,8 @@ func open(ctx context.Context, w where, options *storage.Options, service *locus
 	}
 	if !w.shared && errors.Is(err, cell.ErrUnavailable) && !errors.Is(err, cell.ErrWentBack) && ctx.Err() == nil {
 		// A local file that cannot be opened; retrying does not help.
-		return nil, &failure{Code: "failed", Message: fmt.Sprintf("open the data: %v", err), Hint: "check the file, its permissions, and the limit of open files", Exit: exitFailed, Err: err}
+		return nil, &failure{Code: "failed", Message: fmt.Sprintf("open the data: %v", err),
+			Hint: "check the file, its permissions, and the limit of open files", Exit: exitFailed, Err: err}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the data: %w", err)
@@ -286,8 +287,9 @@ func refusal(response *http.Response, raw []byte) error {
 	if media != "application/problem+json" || json.Unmarshal(raw, &p) != nil || p.Code == "" {
 		return &failure{
 			Code: "unavailable", Outcome: httpapi.Unknown, Exit: exitUnavailable,
-			Message: fmt.Sprintf("%s does not respond like a Locus server: status %d", response.Request.URL.Host, response.StatusCode),
-			Hint:    "check --url",
+			Message: fmt.Sprintf("%s does not respond like a Locus server: status %d", response.Request.URL.Host,
+				response.StatusCode),
+			Hint: "check --url",
 		}
 	}
 	return &p

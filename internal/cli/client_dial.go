@@ -31,7 +31,8 @@ func dialSocket(ctx context.Context, w where) *client {
 		MaxIdleConnsPerHost: underWayMost,
 	}
 	return &client{
-		base: &url.URL{Scheme: "http", Host: "localhost"}, job: w.String(), http: &http.Client{Transport: transport, Timeout: 60 * time.Second},
+		base: &url.URL{Scheme: "http", Host: "localhost"}, job: w.String(),
+		http:  &http.Client{Transport: transport, Timeout: 60 * time.Second},
 		close: func() error { transport.CloseIdleConnections(); return nil },
 	}
 }
@@ -70,12 +71,14 @@ func dial(address string) (*client, error) {
 	}, nil
 }
 
-// trust makes a client accept the certificates of one authority only, in PEM; "" leaves those of this machine. It is called before prove.
+// trust makes a client accept the certificates of one authority only, in PEM; "" leaves those of this machine. It is
+// called before prove.
 func (c *client) trust(authority string) {
 	if authority == "" {
 		return
 	}
 	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM([]byte(authority))                                                                    // without one, no server is accepted
+	// without one, no server is accepted
+	roots.AppendCertsFromPEM([]byte(authority))
 	c.http.Transport.(*http.Transport).TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12} //nolint:forcetypeassert // that of dial
 }

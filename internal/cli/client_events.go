@@ -41,7 +41,8 @@ func (c *client) events(ctx context.Context, path string, query url.Values, each
 	defer cancel(nil)
 	silence := time.AfterFunc(eventSilence, func() { cancel(errSilent) })
 	defer silence.Stop()
-	response, err := c.send(ctx, c.patient(), question{method: http.MethodGet, path: path, query: query, accept: mediaEvents})
+	response, err := c.send(ctx, c.patient(),
+		question{method: http.MethodGet, path: path, query: query, accept: mediaEvents})
 	if err != nil {
 		return causeOf(ctx, err)
 	}

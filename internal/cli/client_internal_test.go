@@ -68,7 +68,8 @@ func clients(t *testing.T) (network, local *client) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = network.close() })
-	return network, &client{base: &url.URL{Scheme: "http", Host: "localhost"}, http: &http.Client{Transport: &inProcess{http.HandlerFunc(handler)}}}
+	return network, &client{base: &url.URL{Scheme: "http", Host: "localhost"},
+		http: &http.Client{Transport: &inProcess{http.HandlerFunc(handler)}}}
 }
 
 // A server and the in-process handler give the same answers.
@@ -109,14 +110,18 @@ func TestClient(t *testing.T) {
 func TestDial_Refuses(t *testing.T) {
 	t.Parallel()
 	for address, says := range map[string]string{
-		"": "http://", "127.0.0.1:7070": "parsed", "x": "http://", "ftp://h": "http://", "http://": "host", "http://:7070": "host",
-		"http://127.0.0.1:99999": "port", "http://127.0.0.1:0": "port", "http://h:x": "parsed", "http://::1": "parsed", "http://[::1": "parsed",
-		"http://a b": "parsed", "http://h\x01": "parsed", "http://\xff": "host", "http://u:canary@h": "a user", "http://h/?a=b": "?", "http://h/#a": "#",
+		"": "http://", "127.0.0.1:7070": "parsed", "x": "http://", "ftp://h": "http://", "http://": "host",
+		"http://:7070":           "host",
+		"http://127.0.0.1:99999": "port", "http://127.0.0.1:0": "port", "http://h:x": "parsed", "http://::1": "parsed",
+		"http://[::1": "parsed",
+		"http://a b":  "parsed", "http://h\x01": "parsed", "http://\xff": "host", "http://u:canary@h": "a user",
+		"http://h/?a=b": "?", "http://h/#a": "#",
 		"http://h/prefix": "a path", "http://h/%zz": "parsed",
 	} {
 		_, err := dial(address)
 		f := explainFailure(t.Context(), err)
-		if f.Exit != exitInvalid || !strings.Contains(f.Message, says) || !strings.Contains(f.Hint, "http://127.0.0.1:7070") || strings.Contains(f.Message, "canary") {
+		if f.Exit != exitInvalid || !strings.Contains(f.Message, says) ||
+			!strings.Contains(f.Hint, "http://127.0.0.1:7070") || strings.Contains(f.Message, "canary") {
 			t.Errorf("%q: exit %d, %q, want %q", address, f.Exit, f.Message, says)
 		}
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// compared shows how files are read whose rows are compared and not stored: the guessed columns of each file, the kind if it
-// is given, and the columns that are not compared. It returns an error for an option that fits no file, and for files
-// without a comparable column.
+// compared shows how files are read whose rows are compared and not stored: the guessed columns of each file, the kind
+// if it is given, and the columns that are not compared. It returns an error for an option that fits no file, and for
+// files without a comparable column.
 func (a *app) compared(plans []*bulk.Plan, kind *match.Schema) error {
 	var columns, used, unused []string
 	missing := slices.Clone(plans[0].Missing)

@@ -24,7 +24,8 @@ const (
 	offered = 100
 )
 
-// patience limits how long a completion may take, because the user is waiting. Tests raise it: their machine may be slow.
+// patience limits how long a completion may take, because the user is waiting. Tests raise it: their machine may be
+// slow.
 var patience = 1500 * time.Millisecond
 
 // names completes up to most arguments with names from the server or the directory.

@@ -75,7 +75,8 @@ func (a *app) checkSettings(c *cobra.Command, s *serving) error {
 }
 
 // secretVariables are the variables that have a secret themselves.
-var secretVariables = []string{"LOCUS_MONGODB_PASSWORD", "LOCUS_TOKEN", "PGPASSWORD", "OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"}
+var secretVariables = []string{"LOCUS_MONGODB_PASSWORD", "LOCUS_TOKEN", "PGPASSWORD", "OTEL_EXPORTER_OTLP_HEADERS",
+	"OTEL_EXPORTER_OTLP_TRACES_HEADERS"}
 
 func (a *app) configPrint() *cobra.Command {
 	var s serving

@@ -161,7 +161,8 @@ func (c *config) set(flags *pflag.FlagSet) error {
 		_ = flags.SetAnnotation(v.flag, setBy, []string{fmt.Sprintf("%s:%d", c.path, v.value.Line())})
 	}
 	if m, d := flags.Lookup("map"), flags.Lookup("data"); m != nil && d != nil && strings.HasPrefix(origin(m), c.path) && strings.HasPrefix(origin(d), c.path) {
-		return usage("leave one of them out", "%s has data and map: data is for a directory, map for a shared installation", c.path)
+		return usage("leave one of them out",
+			"%s has data and map: data is for a directory, map for a shared installation", c.path)
 	}
 	return nil
 }

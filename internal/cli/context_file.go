@@ -60,7 +60,8 @@ type contextList struct {
 	Contexts []contextEntry `json:"contexts"`
 }
 
-// contextPath returns the file of contexts in the configuration directory of the user, "" if there is no such directory.
+// contextPath returns the file of contexts in the configuration directory of the user, "" if there is no such
+// directory.
 func (a *app) contextPath() string {
 	dir := a.env["XDG_CONFIG_HOME"]
 	switch {
@@ -107,7 +108,8 @@ func (a *app) contexts() (list contextList, err error) {
 func (a *app) storeContexts(list contextList) (err error) {
 	path := a.contextPath()
 	if path == "" {
-		return usage("HOME or XDG_CONFIG_HOME", "there is no configuration directory for the context: neither HOME nor XDG_CONFIG_HOME is set")
+		return usage("HOME or XDG_CONFIG_HOME",
+			"there is no configuration directory for the context: neither HOME nor XDG_CONFIG_HOME is set")
 	}
 	body, err := json.MarshalIndent(list, "", "  ")
 	if err != nil {

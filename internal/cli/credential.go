@@ -78,7 +78,8 @@ func (c *client) prove(token secret.Text) error {
 		return nil
 	}
 	if c.base.Scheme != "https" && !listen.Loopback(c.base.Hostname()) {
-		return usage("https://"+c.base.Host, "refusing to send the token to %s: others could read it on the way, because that is not https://", c.base.Redacted())
+		return usage("https://"+c.base.Host,
+			"refusing to send the token to %s: others could read it on the way, because that is not https://", c.base.Redacted())
 	}
 	c.http.Transport = &bearer{c.http.Transport, token, c.base}
 	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

@@ -23,7 +23,8 @@ func (a *app) decisionCommand() *cobra.Command {
 		Example: "  locus decision list --of vendor:88231\n" +
 			"  locus decision export > decisions.jsonl",
 	}
-	c.AddCommand(a.decisionList(), a.decisionWithdraw(), a.decisionBulk(), a.decisionUndo(), a.decisionExport(), a.decisionImport())
+	c.AddCommand(a.decisionList(), a.decisionWithdraw(), a.decisionBulk(), a.decisionUndo(), a.decisionExport(),
+		a.decisionImport())
 	return c
 }
 
@@ -109,7 +110,8 @@ func (a *app) decided(results []httpapi.DecideResult, raws []json.RawMessage) er
 		}
 	}
 	if refused > 0 {
-		return &failure{Code: "refused", Message: fmt.Sprintf("%d of %d decisions were refused", refused, len(results)), Exit: exitPartly}
+		return &failure{Code: "refused", Message: fmt.Sprintf("%d of %d decisions were refused", refused, len(results)),
+			Exit: exitPartly}
 	}
 	return nil
 }
@@ -209,7 +211,8 @@ func (a *app) decisionExport() *cobra.Command {
 						left++
 						continue
 					}
-					in := httpapi.DecisionInput{Verdict: d.Verdict, A: d.RefA.String(), Attribute: d.Attribute, Value: d.Value, Author: d.Author, Reason: d.Reason}
+					in := httpapi.DecisionInput{Verdict: d.Verdict, A: d.RefA.String(), Attribute: d.Attribute, Value: d.Value,
+						Author: d.Author, Reason: d.Reason}
 					if d.Pair() {
 						in.B = d.RefB.String()
 					}

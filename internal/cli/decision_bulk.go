@@ -23,7 +23,8 @@ func filterFlags(c *cobra.Command, f *decisions.Filter) {
 	c.Flags().StringVar(&f.Kind, "kind", "", "only pairs of this kind")
 	c.Flags().StringVar(&f.Attribute, "attribute", "", "only pairs that disagree in this attribute")
 	c.Flags().StringVar(&f.Bits, "bits", "", "only pairs whose match weight has these whole bits")
-	c.Flags().StringVar(&f.Assigned, "assigned", "", "only pairs assigned to this person; none, mine, open (mine or none) or all")
+	c.Flags().StringVar(&f.Assigned, "assigned", "",
+		"only pairs assigned to this person; none, mine, open (mine or none) or all")
 }
 
 // chosenPairs are the pairs of arguments, two addresses each.
@@ -97,14 +98,16 @@ func (a *app) bulk(c *cobra.Command, cl *client, ask httpapi.PreviewRequest, who
 	if effect.Largest != nil {
 		largest = fmt.Sprintf("; the largest entity would have %s", plural(effect.Largest.Records, "record"))
 	}
-	a.say("%s: %d entities would be merged, %d would be split%s", plural(len(effect.Pairs), "pair"), effect.Merged, effect.Split, largest)
+	a.say("%s: %d entities would be merged, %d would be split%s", plural(len(effect.Pairs), "pair"), effect.Merged,
+		effect.Split, largest)
 	if effect.More {
 		a.say("the queue goes on: repeat the command for the pairs further down")
 	}
 	if dryRun {
 		t := &term.Table{Header: []string{"weight", "record", "other", "merges"}, Right: map[int]bool{0: true, 3: true}}
 		for _, p := range effect.Pairs {
-			t.Add(strconv.FormatFloat(float64(p.Explanation.Weight)/100, 'f', -1, 64), p.A.String(), p.B.String(), plural(p.Merges, "record"))
+			t.Add(strconv.FormatFloat(float64(p.Explanation.Weight)/100, 'f', -1, 64), p.A.String(), p.B.String(),
+				plural(p.Merges, "record"))
 		}
 		return a.printTable(t)
 	}
@@ -154,7 +157,8 @@ func (a *app) decisionUndo() *cobra.Command {
 				return fmt.Errorf("write the decisions: %w", err)
 			}
 			var answer httpapi.DecideResponse
-			raw, err := cl.do(c.Context(), http.MethodPost, "/v1/decisions/bulk/"+url.PathEscape(args[0])+"/undo", nil, body, &answer)
+			raw, err := cl.do(c.Context(), http.MethodPost, "/v1/decisions/bulk/"+url.PathEscape(args[0])+"/undo", nil,
+				body, &answer)
 			if err != nil {
 				return err
 			}

@@ -102,7 +102,8 @@ func (a *app) importDecisions(c *cobra.Command, cl *client, next func() (json.Ra
 		a.say("made %s, refused %d", plural(made, "decision"), refused)
 	}
 	if refused > 0 {
-		return &failure{Code: "refused", Message: fmt.Sprintf("%d of %d decisions were refused", refused, made+refused), Exit: exitPartly}
+		return &failure{Code: "refused", Message: fmt.Sprintf("%d of %d decisions were refused", refused, made+refused),
+			Exit: exitPartly}
 	}
 	return nil
 }
@@ -196,7 +197,8 @@ func decisionRows(rows *bulk.Reader) func() (json.RawMessage, error) {
 			}
 			fields, err := rows.Fields() // also works for a row that is not a record
 			if err != nil {
-				return nil, usage("locus export decisions writes such a file", "row %d cannot be read: %v", row, cmp.Or(rejected, err))
+				return nil, usage("locus export decisions writes such a file", "row %d cannot be read: %v", row,
+					cmp.Or(rejected, err))
 			}
 			of := map[string]string{}
 			for _, f := range fields {
@@ -206,7 +208,8 @@ func decisionRows(rows *bulk.Reader) func() (json.RawMessage, error) {
 			}
 			if of["verdict"] != "" {
 				return json.Marshal(httpapi.DecisionInput{
-					Verdict: entity.Verdict(of["verdict"]), A: of["a"], B: of["b"], Attribute: of["attribute"], Value: of["value"], Author: of["author"], Reason: of["reason"],
+					Verdict: entity.Verdict(of["verdict"]), A: of["a"], B: of["b"], Attribute: of["attribute"], Value: of["value"],
+					Author: of["author"], Reason: of["reason"],
 				})
 			}
 			if of["source"] == "" || of["key"] == "" || of["entity"] == "" {
@@ -227,6 +230,7 @@ func linked(first map[string]string, ref entity.Ref, id string) (one json.RawMes
 		first[id] = ref.String()
 		return nil, false, nil
 	}
-	one, err = json.Marshal(httpapi.DecisionInput{Verdict: entity.VerdictSame, A: a, B: ref.String(), Reason: "imported links"})
+	one, err = json.Marshal(httpapi.DecisionInput{Verdict: entity.VerdictSame, A: a, B: ref.String(),
+		Reason: "imported links"})
 	return one, err == nil, err
 }

@@ -41,7 +41,8 @@ func (a *app) decisionWithdraw() *cobra.Command {
 			case len(args) == 0:
 				return nil
 			case len(args) == 2 == one || f.anchor && f.attribute != "":
-				return usage("two addresses, or one with --anchor or with --attribute NAME", "locus decision withdraw: the addresses are missing")
+				return usage("two addresses, or one with --anchor or with --attribute NAME",
+					"locus decision withdraw: the addresses are missing")
 			case f.yes || f.dryRun:
 				return usage("leave it out", "locus decision withdraw: --yes and --dry-run are for all decisions of an author")
 			}
@@ -130,7 +131,8 @@ func (a *app) withdrawAll(c *cobra.Command, cl *client, f *withdrawing) error {
 
 // withdrawal returns the input that withdraws a decision. The author stays.
 func withdrawal(d *decisions.Decided, f *by) httpapi.DecisionInput {
-	in := httpapi.DecisionInput{Verdict: d.Verdict, A: d.A.String(), Attribute: d.Attribute, Withdraw: true, Author: f.author, Reason: f.reason}
+	in := httpapi.DecisionInput{Verdict: d.Verdict, A: d.A.String(), Attribute: d.Attribute, Withdraw: true,
+		Author: f.author, Reason: f.reason}
 	if d.Pair() {
 		in.B = d.B.String()
 	}

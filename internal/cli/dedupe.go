@@ -61,7 +61,8 @@ func (a *app) dedupeCommand() *cobra.Command {
 	}
 	o.flags(c)
 	f := c.Flags()
-	f.StringVar(&o.golden, "golden", "", "write a row per cluster to this file, with the values that are most likely right")
+	f.StringVar(&o.golden, "golden", "",
+		"write a row per cluster to this file, with the values that are most likely right")
 	f.StringVar(&o.links, "links", "", "write a row per record to this file: source, key and cluster_id")
 	f.StringVar(&o.review, "review", "", "write the possible matches between clusters to this file")
 	o.learnFlag(c)
@@ -71,7 +72,8 @@ func (a *app) dedupeCommand() *cobra.Command {
 
 func (o *oneShot) flags(c *cobra.Command) {
 	f := c.Flags()
-	f.StringVarP(&o.out, "output", "o", "", "file to write, .csv, .jsonl or .parquet; - is standard output, with --json as JSON lines")
+	f.StringVarP(&o.out, "output", "o", "",
+		"file to write, .csv, .jsonl or .parquet; - is standard output, with --json as JSON lines")
 	o.reading.flags(f)
 	f.Lookup("kind").Usage = "kind of all rows, or the YAML file of one; by default the built-in kind that recognises most columns, or one drafted from the files if that compares too few"
 	f.Lookup("key").Usage = "column with the key of a row, for --links, --golden and --review; repeat it for a key of several columns (default \"key\", or a column that looks like it, else the number of the row)"
@@ -108,7 +110,8 @@ func (a *app) oneShot(ctx context.Context, o *oneShot, files []string, run func(
 	return run(ctx, o)
 }
 
-// look recognises all files as rows of one kind, the one that explains most columns, and prints which columns are compared.
+// look recognises all files as rows of one kind, the one that explains most columns, and prints which columns are
+// compared.
 func (o *oneShot) look(a *app) error {
 	o.kinds = match.Kinds()
 	if _, err := chosen(o.kinds, o.kind); err != nil && isFile(o.kind) {
@@ -177,8 +180,8 @@ func (o *oneShot) recognise(kind *match.Schema) (plans []*bulk.Plan, explained e
 	return plans, explained, nil
 }
 
-// unchanged returns an error if a file is another one than before it was first read: each is read several times, and a row of the
-// last time would get the cluster of another row.
+// unchanged returns an error if a file is another one than before it was first read: each is read several times, and a
+// row of the last time would get the cluster of another row.
 func (o *oneShot) unchanged() error {
 	for i, before := range o.found {
 		if before == nil {
@@ -186,7 +189,8 @@ func (o *oneShot) unchanged() error {
 		}
 		now, err := os.Stat(o.files[i])
 		if err != nil || !os.SameFile(before, now) || now.Size() != before.Size() || !now.ModTime().Equal(before.ModTime()) {
-			return &bulk.FileError{Name: o.files[i], Reason: "was changed while it was read, so nothing is written", Hint: "run the command again once the file is complete", Err: err}
+			return &bulk.FileError{Name: o.files[i], Reason: "was changed while it was read, so nothing is written",
+				Hint: "run the command again once the file is complete", Err: err}
 		}
 	}
 	return nil
@@ -269,5 +273,6 @@ func (o *oneShot) partly(rows int) error {
 		return nil
 	}
 	all := tally{rows: int64(rows), refused: int64(o.refused)}
-	return &failure{Code: "partly_refused", Exit: exitPartly, Message: all.became("compared"), Hint: "correct the rows in " + rejectName(o.outName())}
+	return &failure{Code: "partly_refused", Exit: exitPartly, Message: all.became("compared"),
+		Hint: "correct the rows in " + rejectName(o.outName())}
 }

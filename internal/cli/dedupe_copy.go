@@ -77,7 +77,8 @@ func copyStream(ctx context.Context, stdin io.Reader, name, to string) error {
 	case err = <-copied:
 	}
 	if err = errors.Join(err, into.Close()); err != nil {
-		return &bulk.FileError{Name: name, Reason: "cannot be copied to a temporary file", Hint: "write it to a file first", Err: err}
+		return &bulk.FileError{Name: name, Reason: "cannot be copied to a temporary file",
+			Hint: "write it to a file first", Err: err}
 	}
 	return nil
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// takeNameless leaves the attributes that name things out of a built-in kind whose other attributes alone the files have: things
-// without names, such as houses for sale, are known by their addresses.
+// takeNameless leaves the attributes that name things out of a built-in kind whose other attributes alone the files
+// have: things without names, such as houses for sale, are known by their addresses.
 func (o *oneShot) takeNameless() {
 	if o.kind != "" {
 		return
@@ -34,9 +34,9 @@ func (o *oneShot) takeNameless() {
 	}
 }
 
-// takeDraft uses a kind drafted from the files, as by locus kind suggest, if a built-in one would not compare most of the
-// distinguishing columns. It does nothing if the kind or the meaning of a column is given, or if a file lacks the columns of
-// the draft.
+// takeDraft uses a kind drafted from the files, as by locus kind suggest, if a built-in one would not compare most of
+// the distinguishing columns. It does nothing if the kind or the meaning of a column is given, or if a file lacks the
+// columns of the draft.
 func (o *oneShot) takeDraft(a *app) {
 	if !o.drafts() {
 		return
@@ -77,7 +77,8 @@ func (o *oneShot) takeDraft(a *app) {
 			types = append(types, as)
 		}
 	}
-	a.say("no kind has %s: compared with the draft of locus kind suggest, %s", lost(d), term.Escape(strings.Join(types, ", ")))
+	a.say("no kind has %s: compared with the draft of locus kind suggest, %s", lost(d),
+		term.Escape(strings.Join(types, ", ")))
 	if d.Known != "" {
 		a.say("--kind %s compares fewer columns with a built-in one", d.Known)
 	}

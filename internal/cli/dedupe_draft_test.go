@@ -51,15 +51,23 @@ func TestDedupe_DraftsAKindThatComparesMore(t *testing.T) {
 		says     string
 		clusters string
 	}{
-		{"two files", []string{path("films.csv"), path("more.csv")}, "kind film: compared by title, year, director", "1 2 3 4 2 5"},
-		{"the kind is said", []string{path("films.csv"), path("more.csv"), "--kind", "place"}, "kind place: compared by title", "1 2 3 1 2 3"},
-		{"a meaning is said", []string{path("films.csv"), path("more.csv"), "--set", "name=title"}, "kind place: compared by title", "1 2 3 1 2 3"},
-		{"a column is ignored", []string{path("films.csv"), path("more.csv"), "--ignore", "director"}, "kind film: compared by title, year", "1 2 3 4 2 5"},
-		{"one file has other names", []string{path("films.csv"), path("other.csv")}, "kind film: compared by title, year, director, name, jahr", "1 2 3 2"},
-		{"no kind has the column of the names", []string{path("offers.csv")}, "no kind has offer: compared with the draft", "1 2 1"},
-		{"a kind of titles with one column more", []string{path("sizes.csv")}, "kind size: compared by brand, product name, size", "1 2 1"},
+		{"two files", []string{path("films.csv"), path("more.csv")}, "kind film: compared by title, year, director",
+			"1 2 3 4 2 5"},
+		{"the kind is said", []string{path("films.csv"), path("more.csv"), "--kind", "place"},
+			"kind place: compared by title", "1 2 3 1 2 3"},
+		{"a meaning is said", []string{path("films.csv"), path("more.csv"), "--set", "name=title"},
+			"kind place: compared by title", "1 2 3 1 2 3"},
+		{"a column is ignored", []string{path("films.csv"), path("more.csv"), "--ignore", "director"},
+			"kind film: compared by title, year", "1 2 3 4 2 5"},
+		{"one file has other names", []string{path("films.csv"), path("other.csv")},
+			"kind film: compared by title, year, director, name, jahr", "1 2 3 2"},
+		{"no kind has the column of the names", []string{path("offers.csv")},
+			"no kind has offer: compared with the draft", "1 2 1"},
+		{"a kind of titles with one column more", []string{path("sizes.csv")},
+			"kind size: compared by brand, product name, size", "1 2 1"},
 		{"things without names", []string{path("homes.csv")}, "kind place: compared by address, city", "1 1 2"},
-		{"columns without Latin letters", []string{path("letters.csv")}, "kind letter: compared by Название фильма, title, год, year", "1 2"},
+		{"columns without Latin letters", []string{path("letters.csv")},
+			"kind letter: compared by Название фильма, title, год, year", "1 2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -85,7 +93,8 @@ func TestIngest_SaysThatAKindCanBeDrafted(t *testing.T) {
 	}
 	const hint = "no kind has year, director"
 	ingest := func(args ...string) string {
-		return run(t.Context(), nil, append([]string{"ingest", file, "--preview", "--data", filepath.Join(dir, "data")}, args...)...).err
+		return run(t.Context(), nil, append([]string{"ingest", file, "--preview", "--data", filepath.Join(dir, "data")},
+			args...)...).err
 	}
 	if said := ingest(); !strings.Contains(said, hint) || !strings.Contains(said, "--kind film") {
 		t.Errorf("nothing says so: %s", said)

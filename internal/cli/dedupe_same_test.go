@@ -38,12 +38,14 @@ func TestDedupe_MakesTheEntitiesOfAnImportOfLabelledSets(t *testing.T) {
 	}{
 		"fodors_zagats": {[]string{"fodors.csv", "zagats.csv"}, "id", []string{"--kind", "place"}},
 		"febrl": {[]string{"dataset1.csv", "dataset2.csv"}, "rec_id", []string{
-			"--kind", "person", "--set", "given_name=given_name", "--set", "family_name=surname", "--set", "address={street_number} {address_1}",
+			"--kind", "person", "--set", "given_name=given_name", "--set", "family_name=surname", "--set",
+			"address={street_number} {address_1}",
 			"--set", "city=suburb", "--set", "postcode=postcode", "--set", "region=state", "--set", "birth_date=date_of_birth",
 		}},
 		"splink_fake1000": {[]string{"fake_1000.csv"}, "unique_id", []string{"--kind", "person"}},
 		"chicago_childcare": {[]string{"records.csv"}, "Id", []string{
-			"--kind", "place", "--set", "name=Site name", "--set", "address=Address", "--set", "postcode=Zip", "--set", "phones=Phone",
+			"--kind", "place", "--set", "name=Site name", "--set", "address=Address", "--set", "postcode=Zip", "--set",
+			"phones=Phone",
 		}},
 		"abt_buy":        {[]string{"abt.csv", "buy.csv"}, "id", []string{"--kind", "product"}},
 		"dblp_acm":       {[]string{"dblp.csv", "acm.csv"}, "id", []string{"--kind", "product"}},

@@ -69,7 +69,8 @@ func rowsOf(t *testing.T, name string) [][]string {
 	return rows
 }
 
-// Every row comes out in its place with its columns untouched; the same input gives the same bytes; nothing is left behind.
+// Every row comes out in its place with its columns untouched; the same input gives the same bytes; nothing is left
+// behind.
 func TestDedupe_RowsKeepTheirPlacesAndTheirColumns(t *testing.T) {
 	longtest.Slow(t)
 	clean := temporary(t)
@@ -78,7 +79,8 @@ func TestDedupe_RowsKeepTheirPlacesAndTheirColumns(t *testing.T) {
 	for range 2 {
 		dir := t.TempDir()
 		path := func(name string) string { return filepath.Join(dir, name) }
-		done(t, append([]string{"dedupe", files[0], files[1]}, "--key", "id", "-o", path("out.csv"), "--golden", path("golden.jsonl"), "--links", path("links.csv"), "--review", path("review.csv"))...)
+		done(t, append([]string{"dedupe", files[0], files[1]}, "--key", "id", "-o", path("out.csv"), "--golden",
+			path("golden.jsonl"), "--links", path("links.csv"), "--review", path("review.csv"))...)
 		clean()
 		for _, name := range []string{"out.csv", "golden.jsonl", "links.csv", "review.csv"} {
 			if before, again := written2[name]; again && before != written(t, path(name)) {
@@ -160,7 +162,8 @@ func TestDedupe_ManyColumns(t *testing.T) {
 		header += fmt.Sprintf(",custom %d", i)
 		row += ",x"
 	}
-	r := run(t.Context(), nil, "dedupe", "--key", "id", write(t, "wide.csv", header+"\n"+row+"\n"), "-o", filepath.Join(t.TempDir(), "out.csv"))
+	r := run(t.Context(), nil, "dedupe", "--key", "id", write(t, "wide.csv", header+"\n"+row+"\n"), "-o",
+		filepath.Join(t.TempDir(), "out.csv"))
 	if lines := strings.Count(r.err, "\n"); r.code != 0 || lines > 40 || !strings.Contains(r.err, "and 280 more columns that become nothing") || !strings.Contains(r.err, "custom 19 and 280 more") {
 		t.Errorf("exit %d, %d lines: %s", r.code, lines, r.err)
 	}
@@ -211,7 +214,8 @@ func TestLink(t *testing.T) {
 		"--one-to-one":        "1x 2z",
 		"--one-to-one --left": "1x 2z 3",
 	} {
-		done(t, slices.Concat([]string{"link", path("a.csv"), path("b.csv"), "-o", path("out.csv")}, strings.Fields(flags))...)
+		done(t, slices.Concat([]string{"link", path("a.csv"), path("b.csv"), "-o", path("out.csv")},
+			strings.Fields(flags))...)
 		clean()
 		var got []string
 		for _, row := range rowsOf(t, path("out.csv"))[1:] {
@@ -232,8 +236,10 @@ func TestLink_OneToOneByDefault(t *testing.T) {
 	dir := t.TempDir()
 	a, b := "id,title,authors,year\n", "id,title,authors,year\n"
 	for i := range 30 {
-		a += fmt.Sprintf("%d,Indexing %[2]s Structures in %[2]s Stores,Ada Quill %[2]s,%d\n", i, strings.Repeat(string(rune('a'+i%26)), 4+i/26), 1990+i%20)
-		b += fmt.Sprintf("%d,Indexing %[2]s structures in %[2]s stores,A. Quill %[2]s,%d\n", i, strings.Repeat(string(rune('a'+i%26)), 4+i/26), 1990+i%20)
+		a += fmt.Sprintf("%d,Indexing %[2]s Structures in %[2]s Stores,Ada Quill %[2]s,%d\n", i,
+			strings.Repeat(string(rune('a'+i%26)), 4+i/26), 1990+i%20)
+		b += fmt.Sprintf("%d,Indexing %[2]s structures in %[2]s stores,A. Quill %[2]s,%d\n", i,
+			strings.Repeat(string(rune('a'+i%26)), 4+i/26), 1990+i%20)
 	}
 	a += "30,Indexing aaaa Structures in aaaa Stores,Ada Quill aaaa,1992\n" // once more, in a journal
 	for name, text := range map[string]string{"a.csv": a, "b.csv": b} {
@@ -279,7 +285,8 @@ func TestDedupe_RecognisesEachFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r := done(t, "dedupe", path("a.csv"), path("b.jsonl"), "-o", path("out.csv"), "--links", path("links.csv"), "--set", "phones=fon")
+	r := done(t, "dedupe", path("a.csv"), path("b.jsonl"), "-o", path("out.csv"), "--links", path("links.csv"), "--set",
+		"phones=fon")
 	for _, says := range []string{"each row is a person", "another name of it", "kind person: compared by Vorname, Nachname, Telefon, first_name", "not compared: Notiz "} {
 		if !strings.Contains(r.err, says) {
 			t.Errorf("it does not say %q:\n%s", says, r.err)

@@ -21,7 +21,8 @@ func (a *app) dedupe(ctx context.Context, o *oneShot) (err error) {
 	if err := o.weigh(ctx, a); err != nil {
 		return err
 	}
-	s, err := dedupe.Open(ctx, &dedupe.Options{Keep: o.keep, Kinds: o.kinds, Terms: o.terms, Counted: o.schema.Kind, Resolving: o.resolving})
+	s, err := dedupe.Open(ctx, &dedupe.Options{Keep: o.keep, Kinds: o.kinds, Terms: o.terms, Counted: o.schema.Kind,
+		Resolving: o.resolving})
 	if err != nil {
 		return err
 	}
@@ -71,7 +72,8 @@ func (o *oneShot) summary(a *app, counts map[string]any, text string) error {
 		a.say("%s: %s", term.Escape(o.outName()), text)
 		return nil
 	}
-	maps.Copy(counts, map[string]any{"type": "summary", "file": o.outName(), "kind": o.schema.Kind, "refused": o.refused, "empty": o.empty})
+	maps.Copy(counts, map[string]any{"type": "summary", "file": o.outName(), "kind": o.schema.Kind, "refused": o.refused,
+		"empty": o.empty})
 	if !o.toStdout() {
 		return a.printJSON(counts)
 	}
@@ -95,7 +97,8 @@ func (o *oneShot) rows(w exchange.Writer, clusters *dedupe.Clusters, i, first in
 	return err
 }
 
-// table writes a file in one step, in the format that its name says, or to the standard output, with --json as JSON lines.
+// table writes a file in one step, in the format that its name says, or to the standard output, with --json as JSON
+// lines.
 func (a *app) table(ctx context.Context, name string, columns []exchange.Column, rows func(exchange.Writer) error) error {
 	fallback := exchange.CSV
 	if a.json {
@@ -149,7 +152,8 @@ func (o *oneShot) others(ctx context.Context, a *app, s *dedupe.Session, c *dedu
 		return nil
 	}
 	columns := []exchange.Column{
-		{Name: "match_weight", Type: exchange.Float}, {Name: "a_source"}, {Name: "a_key"}, {Name: "a_" + cluster.Name, Type: exchange.Int},
+		{Name: "match_weight", Type: exchange.Float}, {Name: "a_source"}, {Name: "a_key"},
+		{Name: "a_" + cluster.Name, Type: exchange.Int},
 		{Name: "b_source"}, {Name: "b_key"}, {Name: "b_" + cluster.Name, Type: exchange.Int},
 	}
 	return a.table(ctx, o.review, columns, func(w exchange.Writer) error {

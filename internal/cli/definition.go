@@ -33,7 +33,8 @@ func (a *app) definition(path, hint string) (name string, text []byte, err error
 	} else {
 		file, err := os.Open(path)
 		if err != nil {
-			return "", nil, &failure{Code: "not_found", Message: fmt.Sprintf("read the definition: %v", err), Hint: "give the path of a file, or - for the standard input; " + hint, Exit: exitNotFound, Err: err}
+			return "", nil, &failure{Code: "not_found", Message: fmt.Sprintf("read the definition: %v", err),
+				Hint: "give the path of a file, or - for the standard input; " + hint, Exit: exitNotFound, Err: err}
 		}
 		defer file.Close()
 		from = file
@@ -47,8 +48,8 @@ func (a *app) definition(path, hint string) (name string, text []byte, err error
 	return name, text, nil
 }
 
-// putDefinition sends the definition of a sink or a stream. It prints whether the definition existed, and each problem if
-// there are several.
+// putDefinition sends the definition of a sink or a stream. It prints whether the definition existed, and each problem
+// if there are several.
 func (a *app) putDefinition(c *cobra.Command, path string, request, out any, there string) (json.RawMessage, error) {
 	body, err := json.Marshal(request)
 	if err != nil {
@@ -59,7 +60,8 @@ func (a *app) putDefinition(c *cobra.Command, path string, request, out any, the
 		return nil, err
 	}
 	defer cl.close()
-	raw, status, err := cl.exchange(c.Context(), question{method: http.MethodPut, path: path, body: body, media: "application/json"}, out)
+	raw, status, err := cl.exchange(c.Context(),
+		question{method: http.MethodPut, path: path, body: body, media: "application/json"}, out)
 	if p, ok := errors.AsType[*httpapi.Problem](err); ok && len(p.Errors) > 1 {
 		for _, one := range p.Errors {
 			a.say("%s: %s", strings.TrimPrefix(one.Pointer, "/"), term.Escape(one.Detail))
@@ -96,7 +98,8 @@ func (a *app) wrongDefinition(file string, text []byte, problems []locus.Problem
 		}
 	}
 	return &failure{
-		Code: "invalid", Message: fmt.Sprintf("%s: %s in the definition", file, plural(len(problems), "problem")), Exit: exitInvalid,
+		Code: "invalid", Message: fmt.Sprintf("%s: %s in the definition", file, plural(len(problems), "problem")),
+		Exit: exitInvalid,
 		Hint: "correct it and repeat the command; nothing was changed",
 	}
 }
@@ -143,5 +146,6 @@ func caret(n int, line string, names []string) string {
 	}
 	number := fmt.Sprintf("%5d | ", n)
 	shown, before := term.Clip(line, wide), term.Escape(line[:min(at, len(line))])
-	return number + shown + "\n" + strings.Repeat(" ", len(number)-2) + "| " + strings.Repeat(" ", utf8.RuneCountInString(before)) + "^"
+	return number + shown + "\n" + strings.Repeat(" ", len(number)-2) + "| " + strings.Repeat(" ",
+		utf8.RuneCountInString(before)) + "^"
 }

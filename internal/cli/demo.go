@@ -125,13 +125,15 @@ func (s *showing) listenNear(given bool) ([]net.Listener, error) {
 
 func (a *app) demoBanner(svc *locus.DB, base, dir string, s *showing) error {
 	if a.json {
-		return a.printJSON(map[string]any{"type": "ready", "url": base, "data": dir, "cells": len(svc.Cells().Map().Cells()), "version": version(), "seed": s.seed})
+		return a.printJSON(map[string]any{"type": "ready", "url": base, "data": dir, "cells": len(svc.Cells().Map().Cells()),
+			"version": version(), "seed": s.seed})
 	}
 	kept := "nothing is kept; not for production"
 	if s.keep != "" {
 		kept = "kept; not for production"
 	}
-	a.say("%s    data %s   %s   %s", a.talk.Paint("1", "locus "+version()+" demo"), term.Escape(dir), plural(len(svc.Cells().Map().Cells()), "cell"), kept)
+	a.say("%s    data %s   %s   %s", a.talk.Paint("1", "locus "+version()+" demo"), term.Escape(dir),
+		plural(len(svc.Cells().Map().Cells()), "cell"), kept)
 	a.say("console        %s", a.talk.Paint("36;1", base+"/"))
 	if s.noLoad {
 		a.say("API            %s/v1", base)
@@ -143,7 +145,8 @@ func (a *app) demoBanner(svc *locus.DB, base, dir string, s *showing) error {
 	a.say("API            %s/v1", base)
 	a.say("generated      everything: names, places, phone numbers and views")
 	if s.speed > 0 {
-		a.say("slowed down    to %s records a second, for watching; --speed 0 loads at full speed", term.Count(int64(s.speed)))
+		a.say("slowed down    to %s records a second, for watching; --speed 0 loads at full speed",
+			term.Count(int64(s.speed)))
 	}
 	a.say("stop           Ctrl-C")
 	return nil
@@ -157,7 +160,8 @@ func (s *showing) about() *httpapi.Banner {
 	}
 	b.Text += "."
 	if s.speed > 0 && !s.noLoad {
-		b.Text += fmt.Sprintf(" It is slowed down to %s records a second, so that you can watch. As fast as it goes:", term.Count(int64(s.speed)))
+		b.Text += fmt.Sprintf(" It is slowed down to %s records a second, so that you can watch. As fast as it goes:",
+			term.Count(int64(s.speed)))
 		b.Command = "locus demo --speed 0"
 	}
 	return b
@@ -251,7 +255,9 @@ func (a *app) weight(ctx context.Context, cl *client, truth map[entity.Ref]int64
 			"precision": weight.Precision(), "recall": weight.Recall(), "f1": weight.F1(),
 		})
 	}
-	a.say("compared       %s records about %s places became %s entities", term.Count(int64(len(truth))), term.Count(weight.Places()), term.Count(int64(entities)))
-	a.say("with the truth precision %.3f   recall %.3f   F1 %.3f   of pairs of records in one entity", weight.Precision(), weight.Recall(), weight.F1())
+	a.say("compared       %s records about %s places became %s entities", term.Count(int64(len(truth))),
+		term.Count(weight.Places()), term.Count(int64(entities)))
+	a.say("with the truth precision %.3f   recall %.3f   F1 %.3f   of pairs of records in one entity", weight.Precision(),
+		weight.Recall(), weight.F1())
 	return nil
 }

@@ -70,7 +70,8 @@ func countViews(ctx context.Context, cl *client, views []demo.View) error {
 	}
 	request := httpapi.HitRequest{Hits: make([]httpapi.HitInput, len(views))}
 	for i := range views {
-		request.Hits[i] = httpapi.HitInput{Metric: views[i].Metric, At: views[i].At.UTC().Format(time.RFC3339), N: &views[i].N}
+		request.Hits[i] = httpapi.HitInput{Metric: views[i].Metric, At: views[i].At.UTC().Format(time.RFC3339),
+			N: &views[i].N}
 	}
 	body, err := json.Marshal(request)
 	if err != nil {

@@ -72,7 +72,8 @@ func TestDemo_ShowsWhatItSells(t *testing.T) {
 			}
 		}
 	}}
-	code := cli.Run(ctx, []string{"demo", "--records", "400", "--speed", "10000", "--cells", "2", "--addr", "127.0.0.1:0"}, strings.NewReader(""), io.Discard, talk, nil)
+	code := cli.Run(ctx, []string{"demo", "--records", "400", "--speed", "10000", "--cells", "2", "--addr", "127.0.0.1:0"},
+		strings.NewReader(""), io.Discard, talk, nil)
 	for _, want := range []string{"slowed down    to 10,000 records a second", "--speed 0", "generated      everything", "not for production"} {
 		if !strings.Contains(talk.text.String(), want) {
 			t.Errorf("it does not say %q:\n%s", want, talk.text.String())

@@ -162,7 +162,8 @@ func (a *app) printExamination(x *examination) error {
 	broken, doubtful := x.count(levelError), x.count(levelWarning)
 	switch {
 	case broken > 0:
-		return &failure{Code: "failed", Exit: exitFailed, Message: fmt.Sprintf("%s, %s", plural(broken, "error"), plural(doubtful, "warning"))}
+		return &failure{Code: "failed", Exit: exitFailed,
+			Message: fmt.Sprintf("%s, %s", plural(broken, "error"), plural(doubtful, "warning"))}
 	case doubtful > 0:
 		return &failure{Code: "warnings", Exit: exitPartly, Message: plural(doubtful, "warning")}
 	}

@@ -28,11 +28,12 @@ import (
 const logTail = 1 << 20
 
 // bundled are the documents of a server that are in a bundle, after sift.
-var bundled = []string{"/version", "/readyz", "/v1/status", "/v1/cells", "/v1/servers", "/v1/rollups", "/v1/sinks", "/v1/sources", "/v1/kinds", "/v1/backup/mark", "/v1/upgrade"}
+var bundled = []string{"/version", "/readyz", "/v1/status", "/v1/cells", "/v1/servers", "/v1/rollups", "/v1/sinks",
+	"/v1/sources", "/v1/kinds", "/v1/backup/mark", "/v1/upgrade"}
 
-// bundle is the content of the bug report of locus doctor: the findings and the states of the programs. It contains no value
-// of a record, no key, no person and no secret: texts are kept only in fields that are known to contain words of Locus or
-// names of parts.
+// bundle is the content of the bug report of locus doctor: the findings and the states of the programs. It contains no
+// value of a record, no key, no person and no secret: texts are kept only in fields that are known to contain words of
+// Locus or names of parts.
 type bundle struct {
 	names []string
 	files map[string][]byte
@@ -106,12 +107,13 @@ func (b *bundle) addFindings(all []finding) error {
 	}
 	b.add("doctor.jsonl", text.Bytes())
 	return b.addJSON("build.json", map[string]any{
-		"version": version(), "build": buildinfo.Read(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH, "cpus": runtime.NumCPU(), "at": time.Now().UTC(),
+		"version": version(), "build": buildinfo.Read(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
+		"cpus": runtime.NumCPU(), "at": time.Now().UTC(),
 	})
 }
 
-// addConfig adds the settings of a configuration file. For settings that name files it only tells that they are set, for
-// roles only their number.
+// addConfig adds the settings of a configuration file. For settings that name files it only tells that they are set,
+// for roles only their number.
 func (b *bundle) addConfig(path string) error {
 	values, err := readConfig(path)
 	if err != nil {
@@ -143,7 +145,8 @@ func (b *bundle) addConfig(path string) error {
 func (b *bundle) addLog(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
-		return usage("name a file that has the server's log, such as that of journalctl -u locus > locus.log", "read the log: %v", err)
+		return usage("name a file that has the server's log, such as that of journalctl -u locus > locus.log",
+			"read the log: %v", err)
 	}
 	defer f.Close()
 	cut := false
@@ -172,7 +175,8 @@ func (b *bundle) addLog(path string) error {
 func (b *bundle) write(path string) (err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return &failure{Code: "invalid", Message: fmt.Sprintf("cannot create the bundle: %v", err), Hint: "name a file that does not exist", Exit: exitInvalid, Err: err}
+		return &failure{Code: "invalid", Message: fmt.Sprintf("cannot create the bundle: %v", err),
+			Hint: "name a file that does not exist", Exit: exitInvalid, Err: err}
 	}
 	defer func() {
 		if err = errors.Join(err, f.Close()); err != nil {

@@ -60,7 +60,8 @@ func lacks(t *testing.T, files map[string]string, canaries ...string) {
 	}
 }
 
-// TestP10_BundleHasNoSecret packs an installation with records, tokens, a sink whose URL is a secret, a configuration and a log.
+// TestP10_BundleHasNoSecret packs an installation with records, tokens, a sink whose URL is a secret, a configuration
+// and a log.
 func TestP10_BundleHasNoSecret(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -68,7 +69,8 @@ func TestP10_BundleHasNoSecret(t *testing.T) {
 	secret, _ := access.NewToken()
 	done(t, "ingest", "--data", at("d"), "--source", "crm", "--key", "id", "--yes",
 		write(t, "r.csv", "id,name,phones,emails\nkeycanary1,Zanzibar Namecanary,+1 510 555 0199,mail@canary.example\n"))
-	done(t, "token", "create", "personcanary", "--role", "administrator", "--output", at("t"), "--expires", "24h", "--data", at("d"))
+	done(t, "token", "create", "personcanary", "--role", "administrator", "--output", at("t"), "--expires", "24h",
+		"--data", at("d"))
 	if err := os.Chmod(at("d"), 0o755); err != nil { // which doctor says, with the name of the directory
 		t.Fatal(err)
 	}
@@ -104,7 +106,8 @@ func TestP10_BundleHasNoSecret(t *testing.T) {
 		"cells.json":        {`"keys": "open"`},
 		"metrics.txt":       {"locus_cell_up{"},
 		"log.txt": {
-			`"msg":"batch resolved"`, `"put_ms":5`, `"cell":"g0-7"`, "no route for _ of _", `"sink":"crm-out"`, `msg="rollup follower stalled" cell="g0-9" lag="17"`,
+			`"msg":"batch resolved"`, `"put_ms":5`, `"cell":"g0-7"`, "no route for _ of _", `"sink":"crm-out"`,
+			`msg="rollup follower stalled" cell="g0-9" lag="17"`,
 			`msg="audit head" seq="600"`, "(*Resolver).apply(", "resolver.go:88", "bytes left out",
 		},
 	} {
@@ -161,7 +164,8 @@ func TestP10_BundleOfAServer(t *testing.T) {
 		t.Errorf("what was not read: %v, %v", unread, err)
 	}
 	for name, want := range map[string]string{
-		"doctor.jsonl": "hook is failing", "sinks.json": `"dead": 3`, "sources.json": `"records": 7`, "rollups.json": `"name": "r"`, "version.json": "9.9.9", "metrics.txt": "locus_ready 1",
+		"doctor.jsonl": "hook is failing", "sinks.json": `"dead": 3`, "sources.json": `"records": 7`,
+		"rollups.json": `"name": "r"`, "version.json": "9.9.9", "metrics.txt": "locus_ready 1",
 	} {
 		if !strings.Contains(files[name], want) {
 			t.Errorf("%s lacks %q: %s", name, want, files[name])

@@ -55,7 +55,8 @@ func cellsOf(ctx context.Context, cl *client, x *examination) error {
 	}
 	switch {
 	case len(s.Down) > 0:
-		x.fail("cells", "check their databases and the network to them", "%s of %d are unavailable: %s", term.Count(int64(len(s.Down))), len(s.Cells), someCells(s.Down))
+		x.fail("cells", "check their databases and the network to them", "%s of %d are unavailable: %s",
+			term.Count(int64(len(s.Down))), len(s.Cells), someCells(s.Down))
 	case !s.Ready:
 		x.fail("cells", "try again in a moment; the server's log has the reason", "not ready: %s", s.Reason)
 	case s.Reason != "":
@@ -70,10 +71,12 @@ func cellsOf(ctx context.Context, cl *client, x *examination) error {
 		x.warn("puids", "locus cell grow adds cells", "more than %d %% are used in %s", roomUsed, someCells(full))
 	}
 	if s.Upgrade == "needed" {
-		x.fail("matcher", "locus upgrade plan, then locus upgrade run", "the entities were made by an older matcher: nothing is written")
+		x.fail("matcher", "locus upgrade plan, then locus upgrade run",
+			"the entities were made by an older matcher: nothing is written")
 	}
 	if s.Redo > redoMany {
-		x.warn("redo", "see whether the number falls; an unavailable cell delays it", "%s records are not resolved yet", term.Count(int64(s.Redo)))
+		x.warn("redo", "see whether the number falls; an unavailable cell delays it", "%s records are not resolved yet",
+			term.Count(int64(s.Redo)))
 	}
 	return nil
 }
@@ -123,7 +126,8 @@ func rollupsOf(ctx context.Context, cl *client, x *examination) error {
 		lag := time.Duration(r.LagMS) * time.Millisecond
 		switch {
 		case r.State == "failed" || r.Trouble != "":
-			x.fail("rollup", "locus rollup show "+r.Name+", then locus rollup rebuild "+r.Name, "%s has failed: %s", r.Name, r.Trouble)
+			x.fail("rollup", "locus rollup show "+r.Name+", then locus rollup rebuild "+r.Name, "%s has failed: %s",
+				r.Name, r.Trouble)
 			x.bare("%s has failed: %s", r.Name, scrub(r.Trouble))
 		case lag > behind:
 			x.warn("rollup", "a rollup follows while a server runs", "%s is %s behind", r.Name, lag.Round(time.Second))
@@ -147,7 +151,8 @@ func sinksOf(ctx context.Context, cl *client, x *examination) error {
 			x.fail("sink", "locus sink show "+s.Name, "%s is %s: %s", s.Name, s.State, s.Reason)
 			x.bare("%s is %s", s.Name, s.State)
 		case s.Dead > 0:
-			x.warn("sink", "locus sink dead "+s.Name, "%s has %s that its target rejected", s.Name, counted(int64(s.Dead), "event", "events"))
+			x.warn("sink", "locus sink dead "+s.Name, "%s has %s that its target rejected", s.Name,
+				counted(int64(s.Dead), "event", "events"))
 		case s.State == "waiting":
 			x.warn("sink", "a sink delivers while a server runs", "no process delivers to %s", s.Name)
 		default:
@@ -170,7 +175,8 @@ func streamsOf(ctx context.Context, cl *client, x *examination) error {
 			x.fail("source", "locus source show "+s.Source, "%s is %s: %s", s.Source, of.State, of.Reason)
 			x.bare("%s is %s", s.Source, of.State)
 		case of.Dead > 0:
-			x.warn("source", "locus source dead "+s.Source, "%s has %s that cannot become records", s.Source, counted(int64(of.Dead), "message", "messages"))
+			x.warn("source", "locus source dead "+s.Source, "%s has %s that cannot become records", s.Source,
+				counted(int64(of.Dead), "message", "messages"))
 		default:
 			x.ok("source", "%s is %s", s.Source, of.State)
 		}
@@ -192,7 +198,8 @@ func backupOf(ctx context.Context, cl *client, x *examination) error {
 	case last.At == "" || err != nil:
 		x.ok("backup", "none is known; note backups of other tools with locus backup mark")
 	case time.Since(at) > backupOld:
-		x.warn("backup", "find out why no newer one was made or noted", "the last one is of %s", at.Local().Format(time.DateTime))
+		x.warn("backup", "find out why no newer one was made or noted", "the last one is of %s",
+			at.Local().Format(time.DateTime))
 	default:
 		x.ok("backup", "the last one is of %s", at.Local().Format(time.DateTime))
 	}
@@ -211,7 +218,8 @@ func tokensOf(ctx context.Context, cl *client, x *examination) error {
 			x.bare("%s never ends", t.ID)
 		}
 		if left := time.Until(t.Expires); !t.Expires.IsZero() && left > 0 && left < ending {
-			x.warn("token", "locus token rotate "+t.Name, "%s (%s) ends at %s", t.Name, t.ID, t.Expires.Local().Format(time.DateTime))
+			x.warn("token", "locus token rotate "+t.Name, "%s (%s) ends at %s", t.Name, t.ID,
+				t.Expires.Local().Format(time.DateTime))
 			x.bare("%s ends at %s", t.ID, t.Expires.UTC().Format(time.RFC3339))
 		}
 	}

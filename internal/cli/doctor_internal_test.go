@@ -75,7 +75,8 @@ func TestDoctor_Server(t *testing.T) {
 		{func(s *cell.Server) { s.Standbys[0].LagMS = 61_000 }, levelWarning, "1m1s and 100 bytes behind"},
 		{func(s *cell.Server) { s.Standbys[0].Bytes = 1<<30 + 1 }, levelWarning, "0s and 1,073,741,825 bytes behind"},
 	} {
-		s := cell.Server{Name: "locus@db1:5432", Version: "15.13", Budget: 64, Own: 0, Connections: 100, Used: 26, Standbys: []cell.Standby{streaming}}
+		s := cell.Server{Name: "locus@db1:5432", Version: "15.13", Budget: 64, Own: 0, Connections: 100, Used: 26,
+			Standbys: []cell.Standby{streaming}}
 		c.change(&s)
 		x := &examination{}
 		x.server(&s)

@@ -51,6 +51,7 @@ func (x *examination) line(state *tls.ConnectionState, date string, asked, came 
 		off = at.Sub(came)
 	}
 	if off > drift {
-		x.warn("clock", "synchronise both clocks (NTP): ids and tokens have times", "that of the server and that of this machine differ by %v", off.Round(time.Second))
+		x.warn("clock", "synchronise both clocks (NTP): ids and tokens have times",
+			"that of the server and that of this machine differ by %v", off.Round(time.Second))
 	}
 }

@@ -51,21 +51,25 @@ func (x *examination) machine(dir string) {
 	d := diskOf(dir)
 	switch {
 	case d.shared:
-		x.fail("file system", "put the data on a local disk, or use PostgreSQL cells", "%s is on %s, whose locks and syncs SQLite cannot rely on", dir, d.name)
+		x.fail("file system", "put the data on a local disk, or use PostgreSQL cells",
+			"%s is on %s, whose locks and syncs SQLite cannot rely on", dir, d.name)
 		x.bare("it is on %s", d.name)
 	case d.memory:
-		x.warn("file system", "put the data on a disk", "%s is in memory (%s): it is lost when the machine stops", dir, d.name)
+		x.warn("file system", "put the data on a disk", "%s is in memory (%s): it is lost when the machine stops",
+			dir, d.name)
 		x.bare("it is in memory (%s)", d.name)
 	case d.name != "":
 		x.ok("file system", "%s", d.name)
 	}
 	if need := max(2*x.largest, leastRoom); d.known && d.free < need {
-		x.fail("room", "free some, or move cells away: locus cell move", "%s bytes are free, but rewriting a cell needs %s", term.Count(d.free), term.Count(need))
+		x.fail("room", "free some, or move cells away: locus cell move", "%s bytes are free, but rewriting a cell needs %s",
+			term.Count(d.free), term.Count(need))
 	} else if d.known {
 		x.ok("room", "%s bytes are free", term.Count(d.free))
 	}
 	if d.maximum > 0 && d.maximum < 4096 {
-		x.warn("open files", "raise the limit (ulimit -n, LimitNOFILE): 240 cells take 1,700 files", "the limit is %d", d.maximum)
+		x.warn("open files", "raise the limit (ulimit -n, LimitNOFILE): 240 cells take 1,700 files",
+			"the limit is %d", d.maximum)
 	}
 	x.logs(dir)
 	switch took, err := syncTime(dir); {
@@ -73,7 +77,8 @@ func (x *examination) machine(dir string) {
 		x.fail("disk", "let the user of the server write there", "a file cannot be written: %v", err)
 		x.bare("a file cannot be written")
 	case took > slowSync:
-		x.warn("disk", "use a disk that syncs faster: every commit waits for it", "a durable write takes %s", took.Round(100*time.Microsecond))
+		x.warn("disk", "use a disk that syncs faster: every commit waits for it", "a durable write takes %s",
+			took.Round(100*time.Microsecond))
 	default:
 		x.ok("disk", "a durable write takes %s", took.Round(time.Microsecond))
 	}
@@ -94,7 +99,8 @@ func (x *examination) logs(dir string) {
 		return nil // things that cannot be inspected are named by other findings
 	})
 	if len(large) > 0 {
-		x.warn("log", "look for a reader of an old snapshot, such as a backup that does not end", "%s has more than %s bytes", strings.Join(large, ", "), term.Count(logLarge))
+		x.warn("log", "look for a reader of an old snapshot, such as a backup that does not end", "%s has more than %s bytes",
+			strings.Join(large, ", "), term.Count(logLarge))
 		x.bare("%d have more than %s bytes", len(large), term.Count(logLarge))
 	}
 }

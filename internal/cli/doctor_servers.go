@@ -43,20 +43,24 @@ func (x *examination) server(s *cell.Server) {
 	}
 	x.ok("server", "%s is PostgreSQL %s, %d of %d connections are open", s.Name, s.Version, s.Used, s.Connections)
 	if s.Profile != "" {
-		x.warn("profile", "try failover, restore and a branch on an installation that may be lost", "%s has the profile %s, which is experimental: it was not tested on the platform", s.Name, s.Profile)
+		x.warn("profile", "try failover, restore and a branch on an installation that may be lost",
+			"%s has the profile %s, which is experimental: it was not tested on the platform", s.Name, s.Profile)
 	}
 	switch others := s.Used - s.Own; {
 	case s.Pooled && !s.PoolerNamed:
-		x.warn("pooler", "add pooler=1 to the URL if it pools by transaction, as PgBouncer does", "%s is behind a pooler, but its URL does not say so", s.Name)
+		x.warn("pooler", "add pooler=1 to the URL if it pools by transaction, as PgBouncer does",
+			"%s is behind a pooler, but its URL does not say so", s.Name)
 	case s.Pooled: // which limits the connections itself
 	case s.PoolerNamed:
-		x.warn("pooler", "leave pooler=1 out of the URL: without it statements are prepared", "there is no pooler in front of %s, but its URL says so", s.Name)
+		x.warn("pooler", "leave pooler=1 out of the URL: without it statements are prepared",
+			"there is no pooler in front of %s, but its URL says so", s.Name)
 	case others+s.Budget > s.Connections-leftFree:
 		x.warn("connections", "lower --connections of the processes, or raise max_connections",
 			"%s takes %d: others have %d open, this process may open %d, and %d are for administrators", s.Name, s.Connections, others, s.Budget, leftFree)
 	}
 	if off := time.Duration(s.ClockMS) * time.Millisecond; off.Abs() > drift {
-		x.warn("clock", "synchronise both clocks (NTP): ids and tokens have times", "that of %s and that of the machine that asks it differ by %v", s.Name, off.Abs().Round(time.Second))
+		x.warn("clock", "synchronise both clocks (NTP): ids and tokens have times",
+			"that of %s and that of the machine that asks it differ by %v", s.Name, off.Abs().Round(time.Second))
 	}
 	x.replication(s)
 }
@@ -69,7 +73,8 @@ func (x *examination) replication(s *cell.Server) {
 	switch {
 	case s.Recovering: // it is a standby itself
 	case s.Hidden:
-		x.ok("standby", "%s has %s; only a member of pg_monitor can see their lag", s.Name, counted(int64(len(s.Standbys)), "standby", "standbys"))
+		x.ok("standby", "%s has %s; only a member of pg_monitor can see their lag", s.Name,
+			counted(int64(len(s.Standbys)), "standby", "standbys"))
 	case s.Profile != "": // whose storage is copied by the platform
 	case len(s.Standbys) == 0 && !s.Archives:
 		x.warn("standby", "add a standby, or archive the log (archive_mode)",
@@ -84,7 +89,8 @@ func (x *examination) replication(s *cell.Server) {
 		case r.State != "streaming":
 			x.warn("standby", "see its log", "%s of %s does not stream: it is in state %s", r.Name, s.Name, r.State)
 		case late > standbyLate || r.Bytes > standbyBytes:
-			x.warn("standby", "see its log, its disk and the network to it", "%s of %s is %v and %s bytes behind", r.Name, s.Name, late.Round(time.Second), term.Count(r.Bytes))
+			x.warn("standby", "see its log, its disk and the network to it", "%s of %s is %v and %s bytes behind", r.Name,
+				s.Name, late.Round(time.Second), term.Count(r.Bytes))
 		default:
 			x.ok("standby", "%s of %s streams (%s), %s bytes behind", r.Name, s.Name, r.Sync, term.Count(r.Bytes))
 		}

@@ -96,7 +96,8 @@ func scrub(text string) string {
 
 // plain is scrub for a word: one that is not like a name of a part is left out.
 func plain(text string) string {
-	if len(text) > 200 || quoted.MatchString(text) || strings.Contains(text, "://") || strings.Contains(text, "locus_tok_") {
+	if len(text) > 200 || quoted.MatchString(text) || strings.Contains(text, "://") ||
+		strings.Contains(text, "locus_tok_") {
 		return scrub(text)
 	}
 	return text

@@ -18,9 +18,11 @@ import (
 func TestDoctor_Machine(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
-	done(t, "ingest", "--data", data, "--source", "s", "--key", "id", "--yes", write(t, "r.csv", "id,name\n1,Joes Pizza\n"))
+	done(t, "ingest", "--data", data, "--source", "s", "--key", "id", "--yes",
+		write(t, "r.csv", "id,name\n1,Joes Pizza\n"))
 	r := run(t.Context(), nil, "doctor", "--data", data)
-	if !strings.Contains(r.stdout, "all answer; 1 record, 1 entity") || !strings.Contains(r.stdout, "a durable write takes") || strings.Contains(r.stdout, "error ") {
+	if !strings.Contains(r.stdout, "all answer; 1 record, 1 entity") ||
+		!strings.Contains(r.stdout, "a durable write takes") || strings.Contains(r.stdout, "error ") {
 		t.Errorf("a good one: %v", r)
 	}
 	if left, err := filepath.Glob(filepath.Join(data, ".doctor-*")); err != nil || len(left) > 0 {
@@ -80,25 +82,32 @@ func TestDoctor_Installation(t *testing.T) {
 	}{
 		{"/version", well["/version"], 0, "1 rollup, current"},
 		{"/version", `{"version":"9.9.9"}`, 3, "the server is Locus 9.9.9"},
-		{"/v1/status", `{"ready":true,"down":["g0-1"],"cells":[{"cell":"g0-1","down":true}],"counts":{}}`, 1, "1 of 1 are unavailable: g0-1"},
-		{"/v1/status", `{"ready":true,"reason":"cell g0-1 takes no writes","cells":[{"cell":"g0-1"}],"counts":{}}`, 1, "cell g0-1 takes no writes"},
+		{"/v1/status", `{"ready":true,"down":["g0-1"],"cells":[{"cell":"g0-1","down":true}],"counts":{}}`, 1,
+			"1 of 1 are unavailable: g0-1"},
+		{"/v1/status", `{"ready":true,"reason":"cell g0-1 takes no writes","cells":[{"cell":"g0-1"}],"counts":{}}`, 1,
+			"cell g0-1 takes no writes"},
 		{"/v1/status", `{"ready":false,"reason":"it starts","cells":[],"counts":{}}`, 1, "not ready: it starts"},
-		{"/v1/status", `{"ready":true,"cells":[{"cell":"g0-1","writes":true,"puids":81,"puid_room":100}],"counts":{}}`, 3, "locus cell grow"},
-		{"/v1/status", fmt.Sprintf(`{"ready":true,"until":%q,"cells":[],"counts":{}}`, time.Now().Add(5*time.Second).UTC().Format(time.RFC3339)), 1, "new records are refused"},
+		{"/v1/status", `{"ready":true,"cells":[{"cell":"g0-1","writes":true,"puids":81,"puid_room":100}],"counts":{}}`, 3,
+			"locus cell grow"},
+		{"/v1/status", fmt.Sprintf(`{"ready":true,"until":%q,"cells":[],"counts":{}}`,
+			time.Now().Add(5*time.Second).UTC().Format(time.RFC3339)), 1, "new records are refused"},
 		{"/v1/status", `{"ready":true,"upgrade":"needed","cells":[],"counts":{}}`, 1, "locus upgrade plan"},
 		{"/v1/status", `{"ready":true,"redo":10001,"cells":[],"counts":{}}`, 3, "10,001 records are not resolved yet"},
-		{"/v1/servers", `{"servers":[{"server":"locus@db1:5432","trouble":"refused"}]}`, 1, "locus@db1:5432 cannot be reached: refused"},
+		{"/v1/servers", `{"servers":[{"server":"locus@db1:5432","trouble":"refused"}]}`, 1,
+			"locus@db1:5432 cannot be reached: refused"},
 		{"/v1/servers", `{"servers":[{"server":"locus@db1:5432","version":"15.1","connections":100,"budget":8,"archives":true}]}`, 0, "has no standby, but archives its log"},
 		{"/v1/rollups", `{"rollups":[{"name":"r","state":"failed","trouble":"no room"}]}`, 1, "locus rollup rebuild r"},
 		{"/v1/rollups", `{"rollups":[{"name":"r","state":"following","lag_ms":3600000}]}`, 3, "r is 1h0m0s behind"},
 		{"/v1/sinks", `{"sinks":[{"name":"k","state":"failing","reason":"refused"}]}`, 1, "k is failing: refused"},
 		{"/v1/sinks", `{"sinks":[{"name":"k","state":"following","dead":2}]}`, 3, "locus sink dead k"},
 		{"/v1/sinks", `{"sinks":[{"name":"k","state":"waiting"}]}`, 3, "no process delivers to k"},
-		{"/v1/sources", `{"sources":[{"source":"s","stream":{"state":"paused","reason":"offset gone"}}]}`, 1, "s is paused: offset gone"},
+		{"/v1/sources", `{"sources":[{"source":"s","stream":{"state":"paused","reason":"offset gone"}}]}`, 1,
+			"s is paused: offset gone"},
 		{"/v1/sources", `{"sources":[{"source":"s","stream":{"state":"running","dead":1}}]}`, 3, "locus source dead s"},
 		{"/v1/sources", `{"sources":[{"source":"s","kinds":[{"kind":"place","records":9000}]},{"source":"t","kinds":[{"kind":"place","records":2000}]}]}`, 3, "the names of 1,001 of 11,000 records"},
 		{"/v1/kinds", `{"kinds":[{"kind":"place","term_frequencies":"bb"}]}`, 3, "locus terms build --kind place"},
-		{"/v1/tokens", fmt.Sprintf(`{"tokens":[{"name":"ci","id":"12345678","expires":%q}]}`, soon), 3, "locus token rotate ci"},
+		{"/v1/tokens", fmt.Sprintf(`{"tokens":[{"name":"ci","id":"12345678","expires":%q}]}`, soon), 3,
+			"locus token rotate ci"},
 		{"/v1/tokens", well["/v1/tokens"], 0, "ci (12345678) never ends"},
 		{"/v1/backup/mark", `{"name":"pgbackrest","at":"2020-01-01T00:00:00Z"}`, 3, "the last one is of"},
 		{"/v1/backup/mark", `{}`, 0, "none is known"},

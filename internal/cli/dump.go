@@ -62,7 +62,8 @@ func (a *app) dump(ctx context.Context, cl *client, out string) error {
 		return err
 	}
 	if end.Unsettled != "" {
-		a.say("%s: the dump has no hash of the entities, because of concurrent writers; stop them, or use --url", end.Unsettled)
+		a.say("%s: the dump has no hash of the entities, because of concurrent writers; stop them, or use --url",
+			end.Unsettled)
 	}
 	line := fmt.Sprintf("%s: %s, %s, %s, %s, %s bytes", term.Escape(out), counted(end.Records, "record", "records"), counted(end.Entities, "entity", "entities"),
 		counted(end.Decisions, "decision", "decisions"), counted(end.Metrics, "metric", "metrics"), term.Count(n))

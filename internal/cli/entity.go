@@ -62,7 +62,8 @@ func (a *app) entityGet() *cobra.Command {
 			if a.json {
 				return a.printRaw(raw)
 			}
-			a.say("entity %s   %s: %s", a.talk.Paint("1", e.ID.String()), plural(e.Records, "record"), term.Escape(joined(e.Members)))
+			a.say("entity %s   %s: %s", a.talk.Paint("1", e.ID.String()), plural(e.Records, "record"),
+				term.Escape(joined(e.Members)))
 			t := &term.Table{Header: []string{"attribute", "value", "records"}}
 			for _, attribute := range e.View {
 				for i, v := range attribute.Values {
@@ -114,13 +115,15 @@ func (a *app) entityList() *cobra.Command {
 				}
 				query.Add("filter", attribute+":"+value)
 			}
-			t := &term.Table{Header: []string{"entity", "records", "rank", "name", "address", "city"}, Right: map[int]bool{1: true, 2: true}}
+			t := &term.Table{Header: []string{"entity", "records", "rank", "name", "address", "city"},
+				Right: map[int]bool{1: true, 2: true}}
 			err := pages.list(c.Context(), a, cl, "/v1/entities", "entities", query, func(raw json.RawMessage) error {
 				var e httpapi.Entity
 				if err := json.Unmarshal(raw, &e); err != nil {
 					return fmt.Errorf("read an entity: %w", err)
 				}
-				t.Add(e.ID.String(), fmt.Sprint(e.Records), fmt.Sprint(e.Rank.Points), winner(e.View, "name"), winner(e.View, "address"), winner(e.View, "city"))
+				t.Add(e.ID.String(), fmt.Sprint(e.Records), fmt.Sprint(e.Rank.Points), winner(e.View, "name"),
+					winner(e.View, "address"), winner(e.View, "city"))
 				return nil
 			})
 			if err != nil || a.json {
@@ -129,7 +132,8 @@ func (a *app) entityList() *cobra.Command {
 			return a.printTable(t)
 		}),
 	}
-	c.Flags().StringArrayVar(&where, "where", nil, "ATTRIBUTE=VALUE, with the value in any notation; if repeated, all must match")
+	c.Flags().StringArrayVar(&where, "where", nil,
+		"ATTRIBUTE=VALUE, with the value in any notation; if repeated, all must match")
 	c.Flags().StringArrayVar(&has, "has", nil, "attribute that must have a value; if repeated, all must have one")
 	c.Flags().StringArrayVar(&without, "without", nil, "attribute that must have no value; if repeated, none may have one")
 	c.Flags().StringVar(&kind, "kind", "", "only entities of this kind")

@@ -62,7 +62,8 @@ func (a *app) entityHow() *cobra.Command {
 			if a.json {
 				return a.printRaw(raw)
 			}
-			fmt.Fprintf(a.stdout, "entity %s   %s of %d connected   %s\n", e.ID, plural(e.Records, "record"), how.Component, term.Escape(winner(e.View, "name")))
+			fmt.Fprintf(a.stdout, "entity %s   %s of %d connected   %s\n", e.ID, plural(e.Records, "record"), how.Component,
+				term.Escape(winner(e.View, "name")))
 			if how.Cut != how.Threshold {
 				fmt.Fprintf(a.stdout, "too many records are connected: a match needs %s bits here\n", how.Cut)
 			}
@@ -174,9 +175,11 @@ func (a *app) entityRelations() *cobra.Command {
 			if a.json {
 				return a.printRaw(raw)
 			}
-			t := &term.Table{Header: []string{"relation", "entity", "name", "weight", "seen by", "and"}, Right: map[int]bool{3: true}}
+			t := &term.Table{Header: []string{"relation", "entity", "name", "weight", "seen by", "and"},
+				Right: map[int]bool{3: true}}
 			for _, r := range list.Relations {
-				t.Add(strings.ReplaceAll(r.Relation, "_", " "), r.Entity, r.Name, r.Weight.String(), r.Via[0].String(), r.Via[1].String())
+				t.Add(strings.ReplaceAll(r.Relation, "_", " "), r.Entity, r.Name, r.Weight.String(), r.Via[0].String(),
+					r.Via[1].String())
 			}
 			return a.printTable(t)
 		}),
@@ -207,10 +210,14 @@ func (a *app) entityWhatIf() *cobra.Command {
 			return a.connected(func(c *cobra.Command, cl *client, _ []string) error { return a.whatIf(c, cl, request) })(c, args)
 		},
 	}
-	c.Flags().StringArrayVar(&f.delete, "delete", nil, "assume that the record at this address does not exist; may be repeated")
-	c.Flags().StringArrayVar(&f.same, "same", nil, "assume a decision that this address and ADDRESS are the same thing; may be repeated")
-	c.Flags().StringArrayVar(&f.different, "different", nil, "assume a decision that this address and ADDRESS are different things; may be repeated")
-	c.Flags().StringArrayVar(&f.bits, "weight", nil, "match weight of a level, such as \"phone: equal=4.5\"; may be repeated")
+	c.Flags().StringArrayVar(&f.delete, "delete", nil,
+		"assume that the record at this address does not exist; may be repeated")
+	c.Flags().StringArrayVar(&f.same, "same", nil,
+		"assume a decision that this address and ADDRESS are the same thing; may be repeated")
+	c.Flags().StringArrayVar(&f.different, "different", nil,
+		"assume a decision that this address and ADDRESS are different things; may be repeated")
+	c.Flags().StringArrayVar(&f.bits, "weight", nil,
+		"match weight of a level, such as \"phone: equal=4.5\"; may be repeated")
 	c.Flags().Float64Var(&f.threshold, "threshold", 0, "match weight from which two records are a match")
 	return a.connection(c)
 }
@@ -256,7 +263,8 @@ func (a *app) whatIf(c *cobra.Command, cl *client, request *httpapi.WhatIfReques
 	t := &term.Table{Header: []string{"when", "entity", "records", "name", "members"}, Right: map[int]bool{2: true}}
 	for when, list := range [][]httpapi.ScenarioEntity{answer.Before, answer.After} {
 		for _, e := range list {
-			t.Add([]string{"is", "would be"}[when], e.ID.String(), strconv.Itoa(len(e.Records)), winner(e.View, "name"), joined(e.Records))
+			t.Add([]string{"is", "would be"}[when], e.ID.String(), strconv.Itoa(len(e.Records)), winner(e.View, "name"),
+				joined(e.Records))
 		}
 	}
 	return a.printTable(t)

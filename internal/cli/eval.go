@@ -85,7 +85,8 @@ func (a *app) evalTables() *cobra.Command {
 	c.Flags().StringVar(&o.RightID, "right-id", "id", "id column of RIGHT")
 	c.Flags().StringVar(&o.GoldLeft, "gold-left", "", "column of GOLD with ids of LEFT")
 	c.Flags().StringVar(&o.GoldRight, "gold-right", "", "column of GOLD with ids of RIGHT")
-	c.Flags().BoolVar(&o.Learn, "learn", false, "use weights learned from the tables, without the labels, as locus kind learn does")
+	c.Flags().BoolVar(&o.Learn, "learn", false,
+		"use weights learned from the tables, without the labels, as locus kind learn does")
 	answersFlag(c, &o.Answers)
 	judgeFlag(c, &o.Judge)
 	c.Flags().BoolVar(&o.OneToOne, "one-to-one", false, "assume that neither table contains duplicates")
@@ -110,7 +111,8 @@ func (a *app) evalClusters() *cobra.Command {
 			return a.one(eval.Clusters(c.Context(), o))
 		},
 	}
-	c.Flags().BoolVar(&o.Learn, "learn", false, "use weights learned from the table, without the labels, as locus kind learn does")
+	c.Flags().BoolVar(&o.Learn, "learn", false,
+		"use weights learned from the table, without the labels, as locus kind learn does")
 	answersFlag(c, &o.Answers)
 	judgeFlag(c, &o.Judge)
 	c.Flags().StringVar(&o.Truth, "truth", "", "column that is equal for rows that describe the same thing")
@@ -165,10 +167,12 @@ func (a *app) evalAll() *cobra.Command {
 	c.Flags().StringVar(&o.Data, "data", "", "folder of labelled sets")
 	// LOCUS_DATA is already the data directory of a server.
 	_ = c.Flags().SetAnnotation("data", variableOf, []string{"LOCUS_DATA_SETS"})
-	c.Flags().StringVar(&o.Baseline, "baseline", "", "file of stored figures; a set that loses more than half a point of F1 is an error")
+	c.Flags().StringVar(&o.Baseline, "baseline", "",
+		"file of stored figures; a set that loses more than half a point of F1 is an error")
 	c.Flags().BoolVar(&markdown, "markdown", false, "print one Markdown table")
 	c.Flags().BoolVar(&o.Learn, "learn", false, "measure once more with weights learned from each set, without its labels")
-	c.Flags().IntSliceVar(&o.Answers, "answers", nil, "also measure with weights learned from each of these numbers of answers, once all right and once one of ten wrong")
+	c.Flags().IntSliceVar(&o.Answers, "answers", nil,
+		"also measure with weights learned from each of these numbers of answers, once all right and once one of ten wrong")
 	judgeFlag(c, &o.Judge)
 	c.Flags().StringVar(&results, "results", "", "write the figures to this file as JSON")
 	c.Flags().StringVar(&page, "page", "", "write the quality page to this file as Markdown")
@@ -228,9 +232,11 @@ func (a *app) one(r *eval.Report, err error) error {
 }
 
 func answersFlag(c *cobra.Command, to *int) {
-	c.Flags().IntVar(to, "answers", 0, "use weights learned from the labels of this many pairs, as locus kind learn --decisions does")
+	c.Flags().IntVar(to, "answers", 0,
+		"use weights learned from the labels of this many pairs, as locus kind learn --decisions does")
 }
 
 func judgeFlag(c *cobra.Command, to *bool) {
-	c.Flags().BoolVar(to, "judge", false, "also measure after the questions of locus judge, with a judge that is right nine times of ten")
+	c.Flags().BoolVar(to, "judge", false,
+		"also measure after the questions of locus judge, with a judge that is right nine times of ten")
 }

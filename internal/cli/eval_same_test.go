@@ -26,7 +26,8 @@ func TestEval_MeasuresWhatDedupeMakes(t *testing.T) {
 	for i := range rows[1:] {
 		rows[i+1] = append(rows[i+1], strings.TrimSuffix(rows[i+1][0], "x"))
 	}
-	measuredAlike(t, rows, "person", map[string]string{"first_name": "given_name", "last_name": "family_name", "dob": "birth_date", "city": "city"})
+	measuredAlike(t, rows, "person",
+		map[string]string{"first_name": "given_name", "last_name": "family_name", "dob": "birth_date", "city": "city"})
 }
 
 // The same on labelled sets, one of each kind that has some with duplicates within a table.
@@ -40,9 +41,11 @@ func TestEval_MeasuresWhatDedupeMakesOfLabelledSets(t *testing.T) {
 		file, truth, kind string
 		columns           map[string]string
 	}{
-		"splink_fake1000":   {"fake_1000.csv", "cluster", "person", map[string]string{"first_name": "given_name", "surname": "family_name", "dob": "birth_date"}},
-		"chicago_childcare": {"records.csv", "True Id", "place", map[string]string{"Site name": "name", "Address": "address", "Zip": "postcode", "Phone": "phones"}},
-		"historical_50k":    {"records.csv", "truth", "person", map[string]string{}},
+		"splink_fake1000": {"fake_1000.csv", "cluster", "person",
+			map[string]string{"first_name": "given_name", "surname": "family_name", "dob": "birth_date"}},
+		"chicago_childcare": {"records.csv", "True Id", "place",
+			map[string]string{"Site name": "name", "Address": "address", "Zip": "postcode", "Phone": "phones"}},
+		"historical_50k": {"records.csv", "truth", "person", map[string]string{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rows := rowsOf(t, filepath.Join(labelled, name, set.file))

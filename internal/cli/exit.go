@@ -45,14 +45,19 @@ var exits = map[httpapi.Code]int{
 	httpapi.CodeTrailingData: exitInvalid, httpapi.CodeTooDeep: exitInvalid, httpapi.CodeUnknownField: exitInvalid,
 	httpapi.CodeInvalid: exitInvalid, httpapi.CodeInFuture: exitInvalid, httpapi.CodeTooLarge: exitInvalid,
 	httpapi.CodeTargetLength: exitInvalid, httpapi.CodeHeaderLength: exitInvalid, httpapi.CodeMediaType: exitInvalid,
-	httpapi.CodeUnauthenticated: exitFailed, httpapi.CodeForbidden: exitFailed, httpapi.CodeMisdirected: exitFailed, httpapi.CodeMethod: exitFailed,
-	httpapi.CodeKeyReused: exitInvalid, httpapi.CodeRange: exitInvalid, httpapi.CodeOverflow: exitInvalid, httpapi.CodeTooOld: exitConflict,
+	httpapi.CodeUnauthenticated: exitFailed, httpapi.CodeForbidden: exitFailed, httpapi.CodeMisdirected: exitFailed,
+	httpapi.CodeMethod:    exitFailed,
+	httpapi.CodeKeyReused: exitInvalid, httpapi.CodeRange: exitInvalid, httpapi.CodeOverflow: exitInvalid,
+	httpapi.CodeTooOld:   exitConflict,
 	httpapi.CodeInternal: exitFailed,
 	httpapi.CodeDamaged:  exitFailed,
-	httpapi.CodeNotFound: exitNotFound, httpapi.CodeErased: exitConflict, httpapi.CodeTrimmed: exitConflict, httpapi.CodeConflict: exitConflict, httpapi.CodeLeaseLost: exitConflict,
-	httpapi.CodeTimeout: exitUnavailable, httpapi.CodeOverloaded: exitUnavailable, httpapi.CodeUnavailable: exitUnavailable,
-	httpapi.CodeDraining: exitUnavailable, httpapi.CodeStaleMap: exitUnavailable, httpapi.CodeCommitUnknown: exitUnavailable,
-	httpapi.CodeNoRoom: exitUnavailable, httpapi.CodeRateLimited: exitUnavailable,
+	httpapi.CodeNotFound: exitNotFound, httpapi.CodeErased: exitConflict, httpapi.CodeTrimmed: exitConflict,
+	httpapi.CodeConflict: exitConflict, httpapi.CodeLeaseLost: exitConflict,
+	httpapi.CodeTimeout: exitUnavailable, httpapi.CodeOverloaded: exitUnavailable,
+	httpapi.CodeUnavailable: exitUnavailable,
+	httpapi.CodeDraining:    exitUnavailable, httpapi.CodeStaleMap: exitUnavailable,
+	httpapi.CodeCommitUnknown: exitUnavailable,
+	httpapi.CodeNoRoom:        exitUnavailable, httpapi.CodeRateLimited: exitUnavailable,
 }
 
 // failure is an error with everything that is printed for the user.
@@ -99,7 +104,8 @@ func (a *app) exit(ctx context.Context, err error) int {
 		a.say("%s", line)
 		return f.Exit
 	}
-	a.say("%s %s", a.talk.Paint("31", "locus:"), term.Escape(strings.TrimPrefix(f.Message, "locus: "))) // the library's own errors begin so
+	// the library's own errors begin so
+	a.say("%s %s", a.talk.Paint("31", "locus:"), term.Escape(strings.TrimPrefix(f.Message, "locus: ")))
 	for _, line := range f.Shown {
 		a.say("%s", term.Escape(line))
 	}
@@ -109,8 +115,8 @@ func (a *app) exit(ctx context.Context, err error) int {
 	return f.Exit
 }
 
-// commandErrors are the errors of opening data and of other work without a server, with codes of their own. The first match
-// counts; all other errors have the codes of the HTTP API.
+// commandErrors are the errors of opening data and of other work without a server, with codes of their own. The first
+// match counts; all other errors have the codes of the HTTP API.
 var commandErrors = []struct {
 	err  error
 	code string
@@ -120,8 +126,10 @@ var commandErrors = []struct {
 	{locus.ErrCommitUnknown, "commit_unknown", exitUnavailable, hints[httpapi.CodeCommitUnknown]},
 	{cell.ErrDamaged, "damaged", exitFailed, hints[httpapi.CodeDamaged]},
 	{cell.ErrClock, "clock", exitFailed, "set the clock, or let NTP set it: timedatectl set-ntp true"},
-	{storage.ErrInUse, "in_use", exitFailed, "use the server that has it open, --url http://127.0.0.1:7070 or the address that it printed; or stop it"},
-	{cell.ErrMissing, "not_found", exitNotFound, "locus ingest FILE makes a data directory, locus demo shows one; or name another with --data"},
+	{storage.ErrInUse, "in_use", exitFailed,
+		"use the server that has it open, --url http://127.0.0.1:7070 or the address that it printed; or stop it"},
+	{cell.ErrMissing, "not_found", exitNotFound,
+		"locus ingest FILE makes a data directory, locus demo shows one; or name another with --data"},
 	{cell.ErrCopy, "copy", exitFailed, ""},
 	{storage.ErrStrange, "strange", exitFailed, ""},
 	{storage.ErrRefused, "forbidden", exitFailed, "check the role and its password: PGUSER, PGPASSWORD, the password file (PGPASSFILE), pg_hba.conf, and what the role may do"},
@@ -130,18 +138,22 @@ var commandErrors = []struct {
 	{cell.ErrFormat, "newer_format", exitFailed, "use the release of Locus that wrote it, or a later one"},
 	{resolve.ErrNewer, "newer_format", exitFailed, "use the release of Locus that upgraded it, or a later one"},
 	{cell.ErrPreflight, "preflight", exitFailed, ""},
-	{mirror.ErrForeign, "conflict", exitConflict, "choose another --collection; or, if that mirror is no longer needed, drop it and NAME.mirror"},
+	{mirror.ErrForeign, "conflict", exitConflict,
+		"choose another --collection; or, if that mirror is no longer needed, drop it and NAME.mirror"},
 	{mirror.ErrFormat, "newer_format", exitFailed, "use the release of Locus that wrote it, or a later one"},
 	{mongodb.ErrURI, "invalid", exitInvalid, "mongodb://HOST/NAME, its password in LOCUS_MONGODB_PASSWORD"},
 	{locus.ErrDocuments, "documents", exitFailed, ""},
 	{mongodb.ErrNoCopy, "conflict", exitConflict, ""},
 	{eval.ErrNoData, "not_found", exitNotFound, "--data DIR names the folder of labelled sets"},
-	{eval.ErrWorse, "worse", exitFailed, "read the errors above; if the loss is intended, store new figures in the baseline"},
+	{eval.ErrWorse, "worse", exitFailed,
+		"read the errors above; if the loss is intended, store new figures in the baseline"},
 	{cell.ErrMap, "invalid", exitInvalid, ""},
 	{cell.ErrConflict, "conflict", exitConflict, "do it again"},
-	{cell.ErrOccupied, "conflict", exitConflict, "choose another database, or pass --replace to delete the rows that the cell left there"},
+	{cell.ErrOccupied, "conflict", exitConflict,
+		"choose another database, or pass --replace to delete the rows that the cell left there"},
 	{locus.ErrOccupied, "conflict", exitConflict, "choose another directory with --data, or other databases with --map"},
-	{locus.ErrUnfinished, "unfinished", exitConflict, "delete the directory, or drop the databases, and run locus restore again"},
+	{locus.ErrUnfinished, "unfinished", exitConflict,
+		"delete the directory, or drop the databases, and run locus restore again"},
 	{locus.ErrDumpFile, "invalid", exitInvalid, "use another copy of the file, or take the dump again"},
 	{locality.ErrMalformed, "invalid", exitInvalid, ""},
 	{cell.ErrFiles, "unavailable", exitUnavailable, "ulimit -n 65536, or LimitNOFILE=65536 of its unit"},
@@ -149,7 +161,8 @@ var commandErrors = []struct {
 	{cell.ErrUnavailable, "unavailable", exitUnavailable, hints[httpapi.CodeUnavailable]},
 	{syscall.ENOSPC, "no_room", exitUnavailable, hints[httpapi.CodeNoRoom]},
 	{fs.ErrPermission, "forbidden", exitFailed, "check the owner and the permissions of the file or directory"},
-	{cell.ErrURL, "invalid", exitInvalid, "--data DIR; or --map postgres://HOST/NAME, with the rest in PGHOST, PGPORT, PGUSER, PGPASSFILE"},
+	{cell.ErrURL, "invalid", exitInvalid,
+		"--data DIR; or --map postgres://HOST/NAME, with the rest in PGHOST, PGPORT, PGUSER, PGPASSFILE"},
 }
 
 // hints maps codes of the HTTP API to hints.
@@ -173,7 +186,8 @@ func explainFailure(ctx context.Context, err error) *failure {
 	case errors.As(err, &known):
 		return known
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
-		return &failure{Code: "interrupted", Message: "interrupted", Exit: exitInterrupted, Outcome: httpapi.Unknown, Err: err}
+		return &failure{Code: "interrupted", Message: "interrupted", Exit: exitInterrupted,
+			Outcome: httpapi.Unknown, Err: err}
 	case errors.As(err, &problem):
 		return fromProblem(problem)
 	case errors.Is(err, errCut):
@@ -185,8 +199,9 @@ func explainFailure(ctx context.Context, err error) *failure {
 		return &failure{Code: "invalid", Message: file.Error(), Hint: file.Hint, Exit: exitInvalid, Err: err}
 	case errors.As(err, &network):
 		f := &failure{
-			Code: "unavailable", Message: fmt.Sprintf("cannot reach a server at %v: %v", network.Addr, network.Err), Outcome: httpapi.Unknown,
-			Hint: "locus serve starts one; --data DIR works without one", Exit: exitUnavailable, Err: err,
+			Code: "unavailable", Message: fmt.Sprintf("cannot reach a server at %v: %v", network.Addr, network.Err),
+			Outcome: httpapi.Unknown,
+			Hint:    "locus serve starts one; --data DIR works without one", Exit: exitUnavailable, Err: err,
 		}
 		if network.Op == "dial" {
 			f.Outcome = httpapi.NotApplied
@@ -195,7 +210,8 @@ func explainFailure(ctx context.Context, err error) *failure {
 	}
 	if unknown, ok := errors.AsType[x509.UnknownAuthorityError](err); ok && unknown.Cert != nil {
 		return &failure{
-			Code: "untrusted", Message: fmt.Sprintf("the certificate of the server is signed by an unknown authority: %v", err), Exit: exitFailed, Err: err,
+			Code: "untrusted", Message: fmt.Sprintf("the certificate of the server is signed by an unknown authority: %v", err),
+			Exit: exitFailed, Err: err,
 			Hint: "locus login URL --ca-fingerprint FINGERPRINT, which locus serve prints; or SSL_CERT_FILE with the file of the authority",
 		}
 	}
@@ -208,7 +224,8 @@ func explainFailure(ctx context.Context, err error) *failure {
 	if errors.Is(err, context.Canceled) && code == httpapi.CodeUnavailable && !errors.Is(err, locus.ErrUnavailable) {
 		code = httpapi.CodeInternal // the user did not cancel it
 	}
-	return &failure{Code: string(code), Outcome: code.Outcome(), Message: err.Error(), Hint: hints[code], Exit: exits[code], Err: err}
+	return &failure{Code: string(code), Outcome: code.Outcome(), Message: err.Error(), Hint: hints[code],
+		Exit: exits[code], Err: err}
 }
 
 // fromProblem converts a problem reported by a server.

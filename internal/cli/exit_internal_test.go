@@ -79,13 +79,19 @@ func TestExplain(t *testing.T) {
 		{"not found", nil, problem(httpapi.CodeNotFound), 4, "not_found", httpapi.Unknown, "detail"},
 		{"erased", nil, problem(httpapi.CodeErased), 5, "erased", httpapi.Unknown, "detail"},
 		{"a bug names its request", nil, problem(httpapi.CodeInternal), 1, "internal", httpapi.Unknown, "R1"},
-		{"a name that the server does not know", nil, problem(httpapi.CodeMisdirected), 1, "misdirected", httpapi.Unknown, "--host"},
+		{"a name that the server does not know", nil, problem(httpapi.CodeMisdirected), 1, "misdirected",
+			httpapi.Unknown, "--host"},
 		{"a code of a newer server", nil, problem("brand_new"), 1, "brand_new", httpapi.Unknown, "detail"},
-		{"a file", nil, fmt.Errorf("x: %w", &bulk.FileError{Name: "f", Reason: "no", Hint: "iconv"}), 2, "invalid", "", "iconv"},
-		{"an invalid input", nil, &locus.InvalidError{Problems: []locus.Problem{{Pointer: "/key", Detail: "is empty"}}}, 2, "invalid", httpapi.NotApplied, "key: is empty"},
-		{"nobody listens", nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}, 6, "unavailable", httpapi.NotApplied, "locus serve"},
-		{"cut while it read", nil, &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}, 6, "unavailable", httpapi.Unknown, ""},
-		{"an answer that was cut", nil, fmt.Errorf("read: %w: %w", errCut, io.ErrUnexpectedEOF), 6, "unavailable", httpapi.Unknown, "that is safe"},
+		{"a file", nil, fmt.Errorf("x: %w", &bulk.FileError{Name: "f", Reason: "no", Hint: "iconv"}), 2, "invalid",
+			"", "iconv"},
+		{"an invalid input", nil, &locus.InvalidError{Problems: []locus.Problem{{Pointer: "/key", Detail: "is empty"}}}, 2,
+			"invalid", httpapi.NotApplied, "key: is empty"},
+		{"nobody listens", nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}, 6, "unavailable",
+			httpapi.NotApplied, "locus serve"},
+		{"cut while it read", nil, &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}, 6, "unavailable",
+			httpapi.Unknown, ""},
+		{"an answer that was cut", nil, fmt.Errorf("read: %w: %w", errCut, io.ErrUnexpectedEOF), 6, "unavailable",
+			httpapi.Unknown, "that is safe"},
 		{"no such generation", nil, fmt.Errorf("plan: %w: 40 cells", cell.ErrMap), 2, "invalid", "", "40 cells"},
 		{"a cell is down", nil, fmt.Errorf("cell g0-1: %w", cell.ErrUnavailable), 6, "unavailable", "", "try again"},
 		{"no url", nil, fmt.Errorf("open: %w", cell.ErrURL), 2, "invalid", "", "PGPASSFILE"},
@@ -94,10 +100,12 @@ func TestExplain(t *testing.T) {
 		{"newer data", nil, fmt.Errorf("open: %w", cell.ErrFormat), 1, "newer_format", "", ""},
 		{"disk full", nil, &fs.PathError{Op: "write", Path: "f", Err: syscall.ENOSPC}, 6, "no_room", "", "disk"},
 		{"no right", nil, &fs.PathError{Op: "open", Path: "f", Err: syscall.EACCES}, 1, "forbidden", "", ""},
-		{"unknown outcome", nil, fmt.Errorf("put: %w: %w", locus.ErrCommitUnknown, locus.ErrUnavailable), 6, "commit_unknown", "", "that is safe"},
+		{"unknown outcome", nil, fmt.Errorf("put: %w: %w", locus.ErrCommitUnknown, locus.ErrUnavailable), 6, "commit_unknown",
+			"", "that is safe"},
 		{"an id", nil, locality.ErrMalformed, 2, "invalid", "", ""},
 		{"not found here", nil, fmt.Errorf("get: %w", entity.ErrNotFound), 4, "not_found", httpapi.NotApplied, ""},
-		{"a kind that is there", nil, fmt.Errorf("create: %w", kinds.ErrOtherKind), 5, "conflict", httpapi.NotApplied, "a different kind"},
+		{"a kind that is there", nil, fmt.Errorf("create: %w", kinds.ErrOtherKind), 5, "conflict", httpapi.NotApplied,
+			"a different kind"},
 		{"anything else", nil, errors.New("what"), 1, "internal", httpapi.Unknown, "what"},
 	} {
 		ctx := c.ctx
@@ -126,7 +134,8 @@ func TestExit_ClosedPipeIsQuiet(t *testing.T) {
 // Rows that a move may replace are reported with the name of the flag, not of the field in the body.
 func TestFromProblem_Replace(t *testing.T) {
 	t.Parallel()
-	p := &httpapi.Problem{Fault: httpapi.Fault{Code: httpapi.CodeConflict, Pointer: httpapi.PointerReplace, Detail: "it has rows: " + httpapi.WithReplace}}
+	p := &httpapi.Problem{Fault: httpapi.Fault{Code: httpapi.CodeConflict, Pointer: httpapi.PointerReplace,
+		Detail: "it has rows: " + httpapi.WithReplace}}
 	if f := fromProblem(p); f.Message != "it has rows" || !strings.Contains(f.Hint, "--replace") || f.Exit != exitConflict {
 		t.Errorf("%+v", f)
 	}

@@ -83,7 +83,8 @@ func (a *app) exportCommand() *cobra.Command {
 func (o *exporting) check(what string) error {
 	o.what = export.What(what)
 	if !slices.Contains(export.All, o.what) {
-		return usage("locus export records", "there is no table %.20q: there are records, entities, links and decisions", what)
+		return usage("locus export records",
+			"there is no table %.20q: there are records, entities, links and decisions", what)
 	}
 	if isStdout(o.out) {
 		o.out = ""
@@ -94,7 +95,8 @@ func (o *exporting) check(what string) error {
 	}
 	if o.to != "" {
 		if o.out != "" || o.formatName != "" || o.spreadsheet || o.since != "" {
-			return usage("a table keeps its own watermark: leave out -o, --format, --spreadsheet and --since", "--to is for a table of PostgreSQL")
+			return usage("a table keeps its own watermark: leave out -o, --format, --spreadsheet and --since",
+				"--to is for a table of PostgreSQL")
 		}
 		if o.target, err = pgtable.Parse(o.to); err != nil {
 			return usage("locus export entities --to 'postgres://db1/crm?table=golden'", "--to: %v", err)
@@ -139,8 +141,8 @@ func (o *exporting) chosen() bool {
 	return o.columns != nil && !slices.Contains(o.columns, export.UsualColumns)
 }
 
-// identity returns the columns that identify a row and that the rows are sorted by, so that their order does not depend on
-// where records live; nil leaves the rows in the order of the server.
+// identity returns the columns that identify a row and that the rows are sorted by, so that their order does not depend
+// on where records live; nil leaves the rows in the order of the server.
 func (o *exporting) identity() []string {
 	switch o.what {
 	case export.Records, export.Links:
@@ -154,8 +156,8 @@ func (o *exporting) identity() []string {
 	return nil
 }
 
-// export writes a table, to a file in one step or to the standard output. Everything has arrived before the first byte is
-// written.
+// export writes a table, to a file in one step or to the standard output. Everything has arrived before the first byte
+// is written.
 func (a *app) export(ctx context.Context, cl *client, o *exporting) error {
 	to, file, err := a.create(cmp.Or(o.out, bulk.Stdin))
 	if err != nil {
@@ -182,10 +184,12 @@ func (a *app) exported(o *exporting, got *fetched) error {
 		a.say("values that begin like a formula were prefixed with an apostrophe: open this file in a spreadsheet; locus ingest keeps the apostrophes unless it has --spreadsheet")
 	}
 	if !a.json {
-		a.say("%s: %s, watermark %s", term.Escape(cmp.Or(o.out, "stdout")), counted(int64(got.rows), "row", "rows"), got.watermark)
+		a.say("%s: %s, watermark %s", term.Escape(cmp.Or(o.out, "stdout")), counted(int64(got.rows), "row", "rows"),
+			got.watermark)
 		return nil
 	}
-	summary := map[string]any{"type": "summary", "what": o.what, "format": o.format, "file": o.out, "rows": got.rows, "watermark": got.watermark}
+	summary := map[string]any{"type": "summary", "what": o.what, "format": o.format, "file": o.out, "rows": got.rows,
+		"watermark": got.watermark}
 	if o.out != "" {
 		return a.printJSON(summary)
 	}
@@ -203,8 +207,8 @@ func (o *exporting) metadata(watermark string) [][2]string {
 	return pairs
 }
 
-// kindsOf returns the attributes that belong to a kind which occurs. An export of all kinds leaves out the columns of the
-// others.
+// kindsOf returns the attributes that belong to a kind which occurs. An export of all kinds leaves out the columns of
+// the others.
 func (o *exporting) kindsOf(ctx context.Context, cl *client) (map[string][]string, error) {
 	if o.kind != "" || o.chosen() || o.what != export.Records && o.what != export.Entities {
 		return nil, nil

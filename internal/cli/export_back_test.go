@@ -21,7 +21,8 @@ crawler,4,Ünïcode 寿司 𝄞,,,東京
 	tableOthers = "source,key,name\nchamber,1,Anchor\ncrawler,2,Brass Heron\ncrawler,3,Corner Bakery\ncrawler,4,Deli\n"
 )
 
-// Every table of an export is read in again, in every format: records and entities as records, links and decisions as decisions.
+// Every table of an export is read in again, in every format: records and entities as records, links and decisions as
+// decisions.
 func TestExport_EveryTableComesBack(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

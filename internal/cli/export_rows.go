@@ -30,7 +30,8 @@ type fetched struct {
 
 // fetch requests a table and keeps its rows until all have arrived.
 func (o *exporting) fetch(ctx context.Context, cl *client) (got *fetched, err error) {
-	response, err := cl.send(ctx, cl.patient(), question{method: http.MethodGet, path: "/v1/export/" + string(o.what), query: o.query()})
+	response, err := cl.send(ctx, cl.patient(),
+		question{method: http.MethodGet, path: "/v1/export/" + string(o.what), query: o.query()})
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +40,8 @@ func (o *exporting) fetch(ctx context.Context, cl *client) (got *fetched, err er
 		_, err := readAnswer(response)
 		return nil, err
 	}
-	got = &fetched{lines: &exchange.Sorter{}, watermark: response.Header.Get(httpapi.WatermarkHeader), kinds: map[string]bool{}}
+	got = &fetched{lines: &exchange.Sorter{}, watermark: response.Header.Get(httpapi.WatermarkHeader),
+		kinds: map[string]bool{}}
 	for _, name := range strings.Split(response.Header.Get(httpapi.ColumnsHeader), ",") {
 		got.columns = append(got.columns, exchange.ParseHeader(name))
 	}
@@ -133,7 +135,8 @@ func (o *exporting) write(to io.Writer, got *fetched) error {
 		}
 		return w.Flush()
 	}
-	w, err := exchange.New(to, o.format, got.columns, &exchange.Options{Spreadsheet: o.spreadsheet, Metadata: o.metadata(got.watermark)})
+	w, err := exchange.New(to, o.format, got.columns,
+		&exchange.Options{Spreadsheet: o.spreadsheet, Metadata: o.metadata(got.watermark)})
 	if err != nil {
 		return err
 	}

@@ -40,11 +40,13 @@ func written(t *testing.T, name string) string {
 // messyRecords are records of several kinds and sources whose values are hard on separators, quotes and line ends.
 func messyRecords() string {
 	hard := []string{
-		`a | b`, `a|b`, `C:\new`, `\|`, "two\nlines", "cr\r\nlf", `say "x"`, "comma, too", " blanks ", "=1+1", "naïve – é", "\ttab", `ends\`, "'", "N/A",
+		`a | b`, `a|b`, `C:\new`, `\|`, "two\nlines", "cr\r\nlf", `say "x"`, "comma, too", " blanks ", "=1+1", "naïve – é",
+		"\ttab", `ends\`, "'", "N/A",
 	}
 	var b strings.Builder
 	for i, v := range hard {
-		record := map[string]any{"source": []string{"crm", "shop"}[i%2], "key": fmt.Sprint(v[:1], i, " ", v[len(v)-1:]), "name": []string{v}, "observed_at": "2026-01-02T03:04:05.678Z"}
+		record := map[string]any{"source": []string{"crm", "shop"}[i%2], "key": fmt.Sprint(v[:1], i, " ", v[len(v)-1:]),
+			"name": []string{v}, "observed_at": "2026-01-02T03:04:05.678Z"}
 		if strings.HasPrefix(v, " ") || strings.ContainsAny(v, "\n\r\t\u00ef") {
 			record["key"] = fmt.Sprint("k", i)
 		}
@@ -85,7 +87,8 @@ func TestExport_RecordsComeBackByteForByte(t *testing.T) {
 		}
 		done(t, "export", "records", "--data", path("b"+format), "-o", path("as.csv"))
 		if written(t, path("as.csv")) != written(t, path("first.csv")) {
-			t.Errorf("ingested from %s and exported as CSV:\n%s\nwant\n%s", format, written(t, path("as.csv")), written(t, path("first.csv")))
+			t.Errorf("ingested from %s and exported as CSV:\n%s\nwant\n%s", format, written(t, path("as.csv")),
+				written(t, path("first.csv")))
 		}
 		if n := strings.Count(written(t, path("as.csv")), "2026-01-02T03:04:05.678Z"); n != 15 {
 			t.Errorf("%s: %d records, want 15", format, n)

@@ -30,8 +30,8 @@ func (o *exporting) key() string {
 	return ""
 }
 
-// exportTo fills a table of PostgreSQL, or brings it up to date from the watermark that is stored with it. Everything has
-// arrived before the table is changed.
+// exportTo fills a table of PostgreSQL, or brings it up to date from the watermark that is stored with it. Everything
+// has arrived before the table is changed.
 func (a *app) exportTo(ctx context.Context, cl *client, o *exporting) error {
 	if err := o.target.Connect(ctx); err != nil {
 		return toFailure(err)
@@ -41,7 +41,8 @@ func (a *app) exportTo(ctx context.Context, cl *client, o *exporting) error {
 	if err != nil {
 		return err
 	}
-	state, err := o.target.Begin(ctx, pgtable.Spec{Installation: installation, What: string(o.what), Kind: o.kind, Source: o.source, Columns: o.columns})
+	state, err := o.target.Begin(ctx,
+		pgtable.Spec{Installation: installation, What: string(o.what), Kind: o.kind, Source: o.source, Columns: o.columns})
 	if err != nil {
 		return toFailure(err)
 	}
@@ -156,7 +157,8 @@ func (got *fetched) rowsOf(op int) iter.Seq2[exchange.Row, error] {
 // typeOf returns the type of a column in PostgreSQL: the type of Locus's own columns, and text for attributes.
 func (o *exporting) typeOf(c exchange.Column) string {
 	own := map[export.What]map[string]string{
-		export.Records:   {columnPUID: pgtable.Number, "version": pgtable.Number, "entity": pgtable.ID, "observed_at": pgtable.Time},
+		export.Records: {columnPUID: pgtable.Number, "version": pgtable.Number, "entity": pgtable.ID,
+			"observed_at": pgtable.Time},
 		export.Links:     {columnPUID: pgtable.Number, "entity": pgtable.ID},
 		export.Entities:  {"entity": pgtable.ID},
 		export.Decisions: {"at": pgtable.Time, "entity_a": pgtable.ID, "entity_b": pgtable.ID},
@@ -177,7 +179,8 @@ func (a *app) exportedTo(o *exporting, got *fetched, whole bool) error {
 		n = len(got.keys)
 	}
 	if a.json {
-		return a.printJSON(map[string]any{"type": "summary", "what": o.what, "to": sqltable.Name(o.to), "rows": n, "whole": whole, "watermark": got.watermark})
+		return a.printJSON(map[string]any{"type": "summary", "what": o.what, "to": sqltable.Name(o.to), "rows": n,
+			"whole": whole, "watermark": got.watermark})
 	}
 	what := counted(int64(n), "row", "rows")
 	if !whole {
@@ -193,7 +196,8 @@ func toFailure(err error) error {
 	case errors.Is(err, pgtable.ErrForeign), errors.Is(err, pgtable.ErrChanged):
 		return &failure{Code: "conflict", Message: err.Error(), Exit: exitConflict, Err: err}
 	case errors.Is(err, pgtable.ErrConnect):
-		return &failure{Code: "unavailable", Message: err.Error(), Hint: "check --to, PGPASSWORD and whether the server runs", Exit: exitUnavailable, Err: err}
+		return &failure{Code: "unavailable", Message: err.Error(), Hint: "check --to, PGPASSWORD and whether the server runs",
+			Exit: exitUnavailable, Err: err}
 	}
 	return err
 }

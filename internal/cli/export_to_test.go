@@ -75,8 +75,9 @@ func TestExportTo_FollowsByWatermark(t *testing.T) {
 	a := newTables(t)
 	a.put("source,key,name,phones\nchamber,1,Joes Pizza,415-555-2300\ncrawler,2,Joe's Pizza,(415) 555-2300\ncrawler,3,Blue Door Books,415-555-9999\nweb,4,Corner Bakery,\n")
 	all := map[string][]string{
-		"golden": {"entities"}, "recs": {"records"}, "places": {"records", "--kind", "place"}, "crawled": {"entities", "--source", "crawler"},
-		"links": {"links", "--source", "crawler"}, "decided": {"decisions", "--columns", "verdict,a,b,at"},
+		"golden": {"entities"}, "recs": {"records"}, "places": {"records", "--kind", "place"},
+		"crawled": {"entities", "--source", "crawler"},
+		"links":   {"links", "--source", "crawler"}, "decided": {"decisions", "--columns", "verdict,a,b,at"},
 	}
 	export := func() {
 		t.Helper()

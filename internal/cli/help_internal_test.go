@@ -77,13 +77,15 @@ func TestVariable(t *testing.T) {
 		t.Errorf("the variables of a server are %v", own)
 	}
 	elsewhere := map[string]string{
-		"LOCUS_URL": "url", "LOCUS_TOKEN_FILE": "token-file", "LOCUS_JSON": "json", "LOCUS_CELL_MAP": "map", "LOCUS_DATA_SETS": "data",
+		"LOCUS_URL": "url", "LOCUS_TOKEN_FILE": "token-file", "LOCUS_JSON": "json", "LOCUS_CELL_MAP": "map",
+		"LOCUS_DATA_SETS":  "data",
 		"LOCUS_MIRROR_URI": "uri", "LOCUS_MIRROR_COLLECTION": "collection",
 	}
 	walk(root, func(c *cobra.Command) {
 		c.Flags().VisitAll(func(f *pflag.Flag) {
 			if name := variable(f); name != "" && own[name] != f.Name && elsewhere[name] != f.Name {
-				t.Errorf("%s --%s: the variable %s changes a command that is neither a server nor finds one", c.CommandPath(), f.Name, name)
+				t.Errorf("%s --%s: the variable %s changes a command that is neither a server nor finds one", c.CommandPath(),
+					f.Name, name)
 			}
 		})
 	})

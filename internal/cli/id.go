@@ -68,7 +68,8 @@ func (a *app) idCommand() *cobra.Command {
 	}
 	f := c.Flags()
 	f.IntVarP(&m.number, "number", "n", 1, "number of ids to mint")
-	f.StringVar(&m.order, "order", "variable", "byte order of minted ids: variable (spread evenly), sequential (in runs) or scatter (spread, for several tables)")
+	f.StringVar(&m.order, "order", "variable",
+		"byte order of minted ids: variable (spread evenly), sequential (in runs) or scatter (spread, for several tables)")
 	f.StringVar(&m.near, "near", "", "mint near this id, so that both are in one cell")
 	f.Var(&m.node, "node", "node of minted ids: a number that no other process uses, or random")
 	f.StringVar(&mapFile, "map", "", "file with a cell map, to show the cell of an id")
@@ -158,7 +159,8 @@ func (n *nodeFlag) Set(text string) error {
 	}
 	v, err := strconv.ParseUint(text, 10, 27)
 	if err != nil {
-		return fmt.Errorf("%.40q is neither random nor a number below 2^27 = 134217728, such as the ordinal of a replica", text)
+		return fmt.Errorf("%.40q is neither random nor a number below 2^27 = 134217728, such as the ordinal of a replica",
+			text)
 	}
 	n.Node = locality.FixedNode(uint32(v))
 	return nil

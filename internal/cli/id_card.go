@@ -97,7 +97,8 @@ func (e *explainer) explain(id locality.ID) *fields {
 func (e *explainer) card(id locality.ID) string {
 	f := e.explain(id)
 	var b strings.Builder
-	fmt.Fprintf(&b, "id        %s\nposition  0x%08x   %.4f %% of the way round the ring\n", f.ID, f.Position, float64(f.Position)/(1<<32)*100)
+	fmt.Fprintf(&b, "id        %s\nposition  0x%08x   %.4f %% of the way round the ring\n", f.ID, f.Position,
+		float64(f.Position)/(1<<32)*100)
 	fmt.Fprintf(&b, "counter   %s (0x%08x)", term.Count(int64(f.Counter)), f.Counter)
 	if f.InDoubt {
 		b.WriteString("   7th digit is f: if Java made it, bits 24..27 are unknown")

@@ -26,7 +26,8 @@ func parseID(text string) (locality.ID, error) {
 	const hint = "ids of Locus have a b after the second hyphen: " + exampleID
 	id, err := locality.ParseLenient(text)
 	if err != nil {
-		return id, usage("locus id "+exampleID, "%.60q is not an id: want 32 hex digits, in groups of 8-4-4-4-12 or without hyphens", text)
+		return id, usage("locus id "+exampleID,
+			"%.60q is not an id: want 32 hex digits, in groups of 8-4-4-4-12 or without hyphens", text)
 	}
 	_, laidOut := locality.FieldsV8(id)
 	version := id.Version()
@@ -38,7 +39,8 @@ func parseID(text string) (locality.ID, error) {
 	case version == 8:
 		return id, usage(hint, "%s has version 8, but not the variant of a UUID: its fields are unknown", id)
 	case known:
-		return id, usage(hint, "%s is a UUID of version %d (%s), not a Locality UUID: its beginning is not a position", id, version, kind)
+		return id, usage(hint, "%s is a UUID of version %d (%s), not a Locality UUID: its beginning is not a position", id,
+			version, kind)
 	default:
 		return id, usage(hint, "%s has version %x, which is neither a Locality UUID nor a UUID of RFC 9562", id, version)
 	}
@@ -95,7 +97,8 @@ func (a *app) explainIDs(ctx context.Context, e *explainer) error {
 		return err
 	}
 	if bad > 0 {
-		return &failure{Code: "invalid", Message: plural(bad, "line") + " could not be explained", Hint: "the numbers are above", Exit: exitPartly}
+		return &failure{Code: "invalid", Message: plural(bad, "line") + " could not be explained",
+			Hint: "the numbers are above", Exit: exitPartly}
 	}
 	return nil
 }

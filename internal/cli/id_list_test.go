@@ -33,7 +33,8 @@ func TestID_MintedIsExplained(t *testing.T) {
 				t.Fatal(err)
 			}
 			// A new window may begin between two ids of Sequential order.
-			if f.Type != "result" || f.Cell == "" || (f.Steps == nil) != (n == 0) || n > 0 && *f.Steps != 1 && order == "variable" {
+			if f.Type != "result" || f.Cell == "" || (f.Steps == nil) != (n == 0) || n > 0 && *f.Steps != 1 &&
+				order == "variable" {
 				t.Fatalf("%s, line %d: %s", order, n+1, line)
 			}
 			n++

@@ -113,7 +113,8 @@ func (im *importer) open(ctx context.Context) (err error) {
 		if err := im.resume(ctx); err != nil {
 			return errors.Join(err, im.reader.Close())
 		}
-		if im.state.Rows == 0 { // so that the next import knows of this one, should it be killed before its first rows are durable
+		// so that the next import knows of this one, should it be killed before its first rows are durable
+		if im.state.Rows == 0 {
 			if err := im.state.Save(im.plan.File()); err != nil {
 				return errors.Join(err, im.reader.Close())
 			}

@@ -23,7 +23,8 @@ func (im *importer) check(row *bulk.Row) *bulk.RowError {
 func (im *importer) checkAt(row *bulk.Row, now time.Time) *bulk.RowError {
 	in := input(row)
 	if kind := im.kind(row.Kind); kind == nil {
-		return &bulk.RowError{Line: row.Line, Lines: row.Lines, Code: "invalid", Pointer: "/kind", Reason: fmt.Sprintf("there is no kind %.64q", row.Kind), Row: row.Flat()}
+		return &bulk.RowError{Line: row.Line, Lines: row.Lines, Code: "invalid", Pointer: "/kind",
+			Reason: fmt.Sprintf("there is no kind %.64q", row.Kind), Row: row.Flat()}
 	} else if f := in.Check(kind, now); f != nil {
 		return rowError(row, f)
 	}

@@ -44,8 +44,9 @@ func (im *importer) commit(b *batch) error {
 	}
 	if limit := im.flags.maxRejects; limit > 0 && refusals > int64(limit) {
 		return &failure{
-			Code: "partly_refused", Exit: exitPartly, Message: fmt.Sprintf("stopped: %d rows were refused, more than --max-rejects %d", refusals, limit),
-			Hint: "check whether the columns match the attributes; the reasons are in " + rejectName(im.plan.File()),
+			Code: "partly_refused", Exit: exitPartly,
+			Message: fmt.Sprintf("stopped: %d rows were refused, more than --max-rejects %d", refusals, limit),
+			Hint:    "check whether the columns match the attributes; the reasons are in " + rejectName(im.plan.File()),
 		}
 	}
 	return nil

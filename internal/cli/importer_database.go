@@ -10,8 +10,8 @@ import (
 	"github.com/locus-db/locus/internal/term"
 )
 
-// openDatabase opens a snapshot of a database: after the last row of an interrupted import if its rows have positions, and
-// with --since from the highest value of the last import on.
+// openDatabase opens a snapshot of a database: after the last row of an interrupted import if its rows have positions,
+// and with --since from the highest value of the last import on.
 func (im *importer) openDatabase(ctx context.Context) (err error) {
 	im.state.File = "database " + im.plan.Name
 	// A snapshot sees every row, and the rows before a position may have changed since.
@@ -58,7 +58,8 @@ func (im *importer) finish() error {
 	if !im.plan.Database || im.plan.Since() == "" {
 		return bulk.RemoveState(im.plan.File())
 	}
-	next := &bulk.State{File: im.state.File, Job: im.state.Job, Since: im.state.Next, Source: im.state.Source, Key: im.state.Key, Counts: map[string]int64{}}
+	next := &bulk.State{File: im.state.File, Job: im.state.Job, Since: im.state.Next, Source: im.state.Source,
+		Key: im.state.Key, Counts: map[string]int64{}}
 	if im.flags.limit > 0 {
 		next.Since = im.state.Since
 	}

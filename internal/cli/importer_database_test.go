@@ -45,7 +45,8 @@ func TestIngest_DatabaseGoesOn(t *testing.T) {
 		return false
 	}}
 	args := []string{
-		"ingest", "--url", start(t, f), "--batch", "10", "--table", "customers", "--since", "changed", "--set", "name=company", "--ignore", "photo",
+		"ingest", "--url", start(t, f), "--batch", "10", "--table", "customers", "--since", "changed", "--set",
+		"name=company", "--ignore", "photo",
 		"sqlite:" + filepath.Join(dir, "shop.db"),
 	}
 	if got := run(ctx, nil, args...); got.code != 130 || !strings.Contains(got.err, "repeat the command to continue from there") {
@@ -54,7 +55,8 @@ func TestIngest_DatabaseGoesOn(t *testing.T) {
 	_, records, _ := f.seen()
 	before := len(records)
 	got := run(t.Context(), nil, args...)
-	if got.code != 0 || !strings.Contains(got.err, "continuing after row") || !strings.Contains(got.stdout, "\t300\t300\t") {
+	if got.code != 0 || !strings.Contains(got.err, "continuing after row") ||
+		!strings.Contains(got.stdout, "\t300\t300\t") {
 		t.Errorf("going on: %d\n%s%s", got.code, got.stdout, got.err)
 	}
 	_, records, _ = f.seen()
@@ -99,7 +101,8 @@ func TestIngest_DatabaseRefuses(t *testing.T) {
 		want string
 	}{
 		{[]string{name}, "the tables are: customers"},
-		{[]string{name, "--table", "customers", "--set", "name=company"}, `column "photo" has bytes (BLOB), which is not read`},
+		{[]string{name, "--table", "customers", "--set", "name=company"},
+			`column "photo" has bytes (BLOB), which is not read`},
 		{[]string{name, "--table", "customers", "--query", "SELECT 1"}, "exclude each other"},
 		{[]string{name, "other.csv", "--table", "customers"}, "a database is read alone"},
 		{[]string{"other.csv", "--table", "customers"}, "are those of a database"},
@@ -114,9 +117,11 @@ func TestIngest_DatabaseRefuses(t *testing.T) {
 	if calls, _, _ := f.seen(); calls > 0 {
 		t.Errorf("%d calls", calls)
 	}
-	got := run(t.Context(), nil, "ingest", "--url", url, "--source", "s", name, "--query", "SELECT no AS key, company AS name FROM customers")
+	got := run(t.Context(), nil, "ingest", "--url", url, "--source", "s", name, "--query",
+		"SELECT no AS key, company AS name FROM customers")
 	rejects, err := os.ReadFile(filepath.Join(dir, "shop.db.query.rejected.jsonl"))
-	if got.code != 3 || err != nil || !strings.Contains(got.err, "1 row was refused (row 9: ") || strings.Count(string(rejects), "\n") != 1 {
+	if got.code != 3 || err != nil || !strings.Contains(got.err, "1 row was refused (row 9: ") ||
+		strings.Count(string(rejects), "\n") != 1 {
 		t.Errorf("%d\n%s\n%v %s", got.code, got.err, err, rejects)
 	}
 }

@@ -15,14 +15,16 @@ import (
 // sayEncoding says the encoding that the first line beyond ASCII showed, if that came after the sample.
 func (im *importer) sayEncoding() {
 	if is := im.reader.Encoding(); im.plan.Encoding == bulk.AutoEncoding && is == bulk.Windows1252 {
-		im.progress.Print(fmt.Sprintf("%s: read as %s, judged by its first non-ASCII line; --encoding overrides it", term.Escape(im.name), is))
+		im.progress.Print(fmt.Sprintf("%s: read as %s, judged by its first non-ASCII line; --encoding overrides it",
+			term.Escape(im.name), is))
 	}
 }
 
 // sayEmpty prints how many rows of a file were left out because they have no value.
 func (a *app) sayEmpty(name string, r *bulk.Reader) {
 	if e := r.Empty(); e.Rows > 0 {
-		a.say("%s: %s without any value left out, %s %d", term.Escape(name), counted(e.Rows, "row", "rows"), firstOf(e.Rows), e.Line)
+		a.say("%s: %s without any value left out, %s %d", term.Escape(name), counted(e.Rows, "row", "rows"),
+			firstOf(e.Rows), e.Line)
 	}
 }
 
@@ -35,7 +37,8 @@ func firstOf(rows int64) string {
 
 func progressJSON(r *bulk.Reader, name string, rows int64, rate float64, counts map[string]int64) string {
 	text, _ := json.Marshal(map[string]any{
-		"type": "progress", "file": name, "rows": rows, "rows_per_second": rate, "counts": counts, "bytes": r.Taken(), "bytes_total": r.Size,
+		"type": "progress", "file": name, "rows": rows, "rows_per_second": rate, "counts": counts, "bytes": r.Taken(),
+		"bytes_total": r.Size,
 	})
 	return string(text)
 }
@@ -78,7 +81,8 @@ func (im *importer) summary(t *term.Table) error {
 	seconds := im.now().Sub(im.start).Seconds()
 	im.sayEmpty(im.name, im.reader)
 	if im.json {
-		of := map[string]any{"type": "summary", "file": im.name, "rows": im.state.Rows, "counts": im.state.Counts, "seconds": seconds}
+		of := map[string]any{"type": "summary", "file": im.name, "rows": im.state.Rows, "counts": im.state.Counts,
+			"seconds": seconds}
 		if im.state.Lines > im.state.Counts[refused] {
 			of["refused_lines"] = im.state.Lines
 		}

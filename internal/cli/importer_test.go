@@ -63,7 +63,8 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/v1/schema":
 		answer := httpapi.Schema{Kind: "place", Version: 1}
 		for _, a := range match.Place().Attributes {
-			answer.Attributes = append(answer.Attributes, httpapi.SchemaAttribute{Name: a.Name, Type: a.Type, Role: a.Role, Many: a.Many, Required: a.Required})
+			answer.Attributes = append(answer.Attributes,
+				httpapi.SchemaAttribute{Name: a.Name, Type: a.Type, Role: a.Role, Many: a.Many, Required: a.Required})
 		}
 		_ = json.NewEncoder(w).Encode(answer)
 	case r.Method == http.MethodGet && f.gone:
@@ -218,7 +219,8 @@ func TestIngest_WritesWhatTheServerRefuses(t *testing.T) {
 	f := &fake{result: func(r httpapi.RecordInput) httpapi.PutResult {
 		result := httpapi.PutResult{Source: r.Source, Key: r.Key, Outcome: resolve.Created}
 		if r.Key == "k2" {
-			result = httpapi.PutResult{Error: &httpapi.Fault{Code: httpapi.CodeInvalid, Detail: "not this one", Pointer: "/records/2/attributes/name"}}
+			result = httpapi.PutResult{Error: &httpapi.Fault{Code: httpapi.CodeInvalid, Detail: "not this one",
+				Pointer: "/records/2/attributes/name"}}
 		}
 		return result
 	}}
@@ -271,7 +273,8 @@ func TestIngest_GoesOn(t *testing.T) {
 	}
 
 	got = run(t.Context(), nil, "ingest", "--url", url, "--batch", "10", file)
-	if got.code != 0 || !strings.Contains(got.err, "continuing after row") || !strings.Contains(got.stdout, "\t300\t300\t") {
+	if got.code != 0 || !strings.Contains(got.err, "continuing after row") ||
+		!strings.Contains(got.stdout, "\t300\t300\t") {
 		t.Errorf("going on: %d\n%s%s", got.code, got.stdout, got.err)
 	}
 	keys := map[string]bool{}
@@ -366,7 +369,8 @@ func TestIngest_GoesOnWithoutCounts(t *testing.T) {
 	if err := os.WriteFile(bulk.StateName(file), text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	want := fmt.Sprintf(`{"counts":{"created":%v},"file":%q,"format":"CSV with commas, ASCII so far","rows":300,`, 300-state["rows"].(float64), file)
+	want := fmt.Sprintf(`{"counts":{"created":%v},"file":%q,"format":"CSV with commas, ASCII so far","rows":300,`,
+		300-state["rows"].(float64), file)
 	if got := run(t.Context(), nil, "ingest", "--url", url, "--batch", "10", "--json", file); got.code != 0 || !strings.Contains(got.stdout, want) {
 		t.Errorf("going on: %d\n%s%s, want %s", got.code, got.stdout, got.err, want)
 	}
@@ -388,7 +392,8 @@ func TestIngest_StopsAtWhatCannotBeMended(t *testing.T) {
 	refusing := &fake{result: func(httpapi.RecordInput) httpapi.PutResult {
 		return httpapi.PutResult{Error: &httpapi.Fault{Code: httpapi.CodeInvalid, Detail: "no"}}
 	}}
-	got = run(t.Context(), nil, "ingest", "--url", start(t, refusing), "--batch", "10", "--max-rejects", "25", places(t, 1000, 1000))
+	got = run(t.Context(), nil, "ingest", "--url", start(t, refusing), "--batch", "10", "--max-rejects", "25",
+		places(t, 1000, 1000))
 	if calls, _, _ := refusing.seen(); got.code != 3 || !strings.Contains(got.err, "--max-rejects 25") || calls > 40 {
 		t.Errorf("too many refusals: exit code %d after %d requests\n%s", got.code, calls, got.err)
 	}
@@ -455,7 +460,8 @@ func TestIngest_ADryRunJudgesAsAnImportDoes(t *testing.T) {
 					t.Fatal(err)
 				}
 				if r.Code != "" {
-					verdicts[how+" "+name] = append(verdicts[how+" "+name], fmt.Sprintf("%.8s %s %s: %s", r.Row.Key, r.Code, r.Pointer, r.Reason))
+					verdicts[how+" "+name] = append(verdicts[how+" "+name],
+						fmt.Sprintf("%.8s %s %s: %s", r.Row.Key, r.Code, r.Pointer, r.Reason))
 				}
 			}
 		}
@@ -495,7 +501,8 @@ func TestIngest_RequestsFit(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
 	dir := t.TempDir()
-	row := `,"name":"Alpha Books","hours":["` + strings.Join(slices.Repeat([]string{strings.Repeat("<", 4000)}, 16), `","`) + `"]}`
+	row := `,"name":"Alpha Books","hours":["` + strings.Join(slices.Repeat([]string{strings.Repeat("<", 4000)}, 16),
+		`","`) + `"]}`
 	var lines strings.Builder
 	for i := range 6 {
 		fmt.Fprintf(&lines, `{"source":"x","key":"%d"%s`+"\n", i, row)
@@ -550,7 +557,8 @@ func TestIngest_CountsWhatIsPending(t *testing.T) {
 	got := run(t.Context(), nil, "ingest", "--url", start(t, f), "--source", "s", file)
 	lines := strings.Split(strings.TrimSpace(got.stdout), "\n")
 	header, row := strings.Split(lines[0], "\t"), strings.Split(lines[len(lines)-1], "\t")
-	if got.code != 0 || header[len(header)-1] != "pending" || row[len(row)-1] != "3" || row[2] != "9" || !strings.Contains(got.err, "3 rows are pending") {
+	if got.code != 0 || header[len(header)-1] != "pending" || row[len(row)-1] != "3" || row[2] != "9" ||
+		!strings.Contains(got.err, "3 rows are pending") {
 		t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.err)
 	}
 	got = run(t.Context(), nil, "ingest", "--url", start(t, f), "--source", "s", "--json", file)

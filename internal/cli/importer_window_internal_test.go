@@ -56,7 +56,8 @@ func TestWindow_FollowsTheServer(t *testing.T) {
 				answer(w, c.rows, now)
 			}
 			if now == c.perSecond && (w.room < c.atLeast || w.room > c.atMost) {
-				t.Errorf("%d batches of %d rows at %d rows a second, want %d to %d", w.room, c.rows, c.perSecond, c.atLeast, c.atMost)
+				t.Errorf("%d batches of %d rows at %d rows a second, want %d to %d", w.room, c.rows, c.perSecond,
+					c.atLeast, c.atMost)
 			}
 		}
 	}

@@ -148,7 +148,8 @@ func chosen(kinds []*match.Schema, name string) ([]*match.Schema, error) {
 
 // outcomes in display order, with the words of the progress line.
 var outcomes = []struct{ name, word string }{
-	{"created", "new"}, {"matched", "matched"}, {"updated", "updated"}, {"unchanged", "unchanged"}, {"stale", "stale"}, {"checked", "checked"}, {refused, "refused"},
+	{"created", "new"}, {"matched", "matched"}, {"updated", "updated"}, {"unchanged", "unchanged"}, {"stale", "stale"},
+	{"checked", "checked"}, {refused, "refused"},
 }
 
 const (
@@ -190,7 +191,8 @@ func (a *app) ingest(ctx context.Context, cl *client, kinds []*match.Schema, o *
 		defer a.collectRarely(0)()
 	}
 	failed := a.fileByFile(t, files, func(name string) error {
-		im := &importer{app: a, client: cl, flags: o, plan: planOf[name], kinds: kinds, name: name, now: time.Now, snapshot: snapshots.of(planOf[name])}
+		im := &importer{app: a, client: cl, flags: o, plan: planOf[name], kinds: kinds, name: name, now: time.Now,
+			snapshot: snapshots.of(planOf[name])}
 		failed := im.run(ctx)
 		snapshots.accept(im)
 		if !o.snapshot && !o.dryRun && failed == nil && im.plan.ByContent() {
@@ -209,14 +211,16 @@ func (a *app) ingest(ctx context.Context, cl *client, kinds []*match.Schema, o *
 	if loading {
 		failed = errors.Join(failed, a.load(ctx, cl))
 	} else if waiting > 0 {
-		a.say("%s: stored; resolution waits for unavailable cells; locus status counts them as redo", counted(waiting, "row is pending", "rows are pending"))
+		a.say("%s: stored; resolution waits for unavailable cells; locus status counts them as redo",
+			counted(waiting, "row is pending", "rows are pending"))
 	}
 	unread := failed != nil
 	if failed == nil && all.refused > 0 {
 		hint := "correct and import the rows in " + strings.Join(rejectNames(beside), ", ")
 		message := all.became("in")
 		if o.dryRun {
-			hint, message = "correct the rows above", fmt.Sprintf("%s would be refused%s, of %s", all.size(), all.because(), term.Count(all.rows))
+			hint, message = "correct the rows above", fmt.Sprintf("%s would be refused%s, of %s", all.size(), all.because(),
+				term.Count(all.rows))
 		}
 		failed = all.failure(message, hint)
 	}

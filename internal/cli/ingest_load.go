@@ -42,7 +42,8 @@ func (a *app) loading(ctx context.Context, cl *client, o *ingesting, plans []*bu
 	case cl == nil || o.dryRun:
 		return false, nil
 	case cl.opened == nil && o.load == loadAlways:
-		return false, usage("--data DIR while no server has it open", "--load always needs exclusive access to the installation, and a server has it open")
+		return false, usage("--data DIR while no server has it open",
+			"--load always needs exclusive access to the installation, and a server has it open")
 	case cl.opened == nil:
 		return false, nil
 	}
@@ -58,7 +59,8 @@ func (a *app) loading(ctx context.Context, cl *client, o *ingesting, plans []*bu
 	if cl.loading = "load"; first {
 		cl.loading = "first load"
 	}
-	a.say("%s: rows are stored first and then resolved at once; until then they are in no entity, and count as new", cl.loading)
+	a.say("%s: rows are stored first and then resolved at once; until then they are in no entity, and count as new",
+		cl.loading)
 	return true, nil
 }
 
@@ -96,32 +98,35 @@ func (a *app) load(ctx context.Context, cl *client) error {
 				text, _ := json.Marshal(map[string]any{"type": "load", "step": p.Step, "done": p.Done, "of": p.Of})
 				return string(text)
 			}
-			return fmt.Sprintf("%s: %s of %s %s", cl.loading, term.Short(float64(p.Done)), term.Short(float64(p.Of)), loadSteps[p.Step])
+			return fmt.Sprintf("%s: %s of %s %s", cl.loading, term.Short(float64(p.Done)), term.Short(float64(p.Of)),
+				loadSteps[p.Step])
 		})
 	})
 	switch {
 	case err == nil:
-		progress.Print(fmt.Sprintf("%s: %s resolved at once in %.1f s", cl.loading, counted(int64(records), "record", "records"), time.Since(begin).Seconds()))
+		progress.Print(fmt.Sprintf("%s: %s resolved at once in %.1f s", cl.loading,
+			counted(int64(records), "record", "records"), time.Since(begin).Seconds()))
 		return nil
 	case errors.Is(err, resolve.ErrLoad):
 		progress.Print(fmt.Sprintf("%v; they are resolved one after another", err))
 		return nil
 	case ctx.Err() != nil:
 		return &failure{
-			Code: "interrupted", Exit: exitInterrupted, Err: err, Message: "interrupted: all rows are durable, but not all are resolved",
-			Hint: "repeat the command to resolve them at once; any other command that writes resolves them one after another",
+			Code: "interrupted", Exit: exitInterrupted, Err: err,
+			Message: "interrupted: all rows are durable, but not all are resolved",
+			Hint:    "repeat the command to resolve them at once; any other command that writes resolves them one after another",
 		}
 	}
 	return fmt.Errorf("resolve the stored rows; repeat the command to try again: %w", err)
 }
 
-// garbageLimit is the size of memory near which garbage is collected as often as ever: so many bytes, or recordLimit bytes
-// for each record of a load.
+// garbageLimit is the size of memory near which garbage is collected as often as ever: so many bytes, or recordLimit
+// bytes for each record of a load.
 const garbageLimit, recordLimit = 1 << 30, 128
 
 // collectRarely makes the process collect garbage less often, which saves a fifth of the processor time, unless the
-// environment sets the frequency. records is the number of records of a load. It returns a function that restores the former
-// setting.
+// environment sets the frequency. records is the number of records of a load. It returns a function that restores the
+// former setting.
 func (a *app) collectRarely(records int) (end func()) {
 	if a.env["GOGC"] != "" {
 		return func() {}

@@ -17,9 +17,9 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// countFirst counts the words of the names in files of a kind that has no records yet, and makes the kind weigh by these
-// counts: later the records would have to be resolved again for that, see locus terms. An error only leaves the built-in
-// tables in place.
+// countFirst counts the words of the names in files of a kind that has no records yet, and makes the kind weigh by
+// these counts: later the records would have to be resolved again for that, see locus terms. An error only leaves the
+// built-in tables in place.
 func (a *app) countFirst(ctx context.Context, cl *client, kinds []*match.Schema, plans []*bulk.Plan) {
 	files := map[string][]*bulk.Plan{}
 	for _, p := range plans {
@@ -34,7 +34,8 @@ func (a *app) countFirst(ctx context.Context, cl *client, kinds []*match.Schema,
 			continue
 		}
 		if err := a.countKind(ctx, cl, kind.Kind, files[kind.Kind]); err != nil && ctx.Err() == nil {
-			a.say("words of names are weighted by built-in tables, because a table of these files cannot be stored: %s", term.Escape(explainFailure(ctx, err).Message))
+			a.say("words of names are weighted by built-in tables, because a table of these files cannot be stored: %s",
+				term.Escape(explainFailure(ctx, err).Message))
 		}
 	}
 }

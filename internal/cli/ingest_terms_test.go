@@ -52,7 +52,8 @@ func TestIngest_CountsTheNamesOfFirstFiles(t *testing.T) {
 			t.Fatalf("exit %d: %s", r.code, r.err)
 		}
 	}
-	people := []string{"--kind", "person", "--set", "given_name=first_name", "--set", "family_name=last_name", "--set", "birth_date=dob", "--set", "city=city"}
+	people := []string{"--kind", "person", "--set", "given_name=first_name", "--set", "family_name=last_name", "--set",
+		"birth_date=dob", "--set", "city=city"}
 	imported(staff(t, 700), append(people, "--dry-run")...)
 	parts := generated(t, 1200)
 	imported(parts[0], "--kind", "place")

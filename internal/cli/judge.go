@@ -156,7 +156,8 @@ func (a *app) judge(c *cobra.Command, cl *client, f *judging) (err error) {
 				a.say("%s and %s: %s", term.Escape(p.A.String()), term.Escape(p.B.String()), term.Escape(err.Error()))
 				continue
 			} else if err != nil {
-				return &failure{Code: "judge_failed", Message: err.Error(), Exit: exitFailed, Hint: "earlier answers are decided; repeat the command for the rest"}
+				return &failure{Code: "judge_failed", Message: err.Error(), Exit: exitFailed,
+					Hint: "earlier answers are decided; repeat the command for the rest"}
 			}
 			said[answer.Verdict]++
 			if answer.Verdict == judge.Unsure {

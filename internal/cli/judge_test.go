@@ -120,7 +120,8 @@ func TestJudge_AsksAboutEveryPair(t *testing.T) {
 func TestJudge_Refuses(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
-		{}, {"--model", "m"}, {"--model-url", "http://localhost:1"}, {"x", "--model-url", "http://localhost:1", "--model", "m"}, {"x", "--budget", "0"}, {"x", "--wait", "0s"},
+		{}, {"--model", "m"}, {"--model-url", "http://localhost:1"},
+		{"x", "--model-url", "http://localhost:1", "--model", "m"}, {"x", "--budget", "0"}, {"x", "--wait", "0s"},
 	} {
 		if r := run(t.Context(), nil, append([]string{"judge"}, args...)...); r.code != 2 {
 			t.Errorf("%q: %+v", args, r)

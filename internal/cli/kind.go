@@ -124,7 +124,8 @@ func (a *app) kindCreate() *cobra.Command {
 				return err
 			}
 			defer cl.close()
-			raw, status, err := cl.exchange(c.Context(), question{method: http.MethodPut, path: kindPath(schema.Kind), body: text, media: "application/yaml"}, nil)
+			raw, status, err := cl.exchange(c.Context(),
+				question{method: http.MethodPut, path: kindPath(schema.Kind), body: text, media: "application/yaml"}, nil)
 			if err != nil {
 				return err
 			}

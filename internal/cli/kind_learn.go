@@ -97,7 +97,8 @@ func (a *app) learn(ctx context.Context, o *oneShot, anyway bool) error {
 	}
 	if err = a.writeKind(d.Schema, o.out); err == nil && o.refused > 0 {
 		all := tally{rows: int64(records), refused: int64(o.refused)}
-		err = &failure{Code: "partly_refused", Exit: exitPartly, Message: all.became("compared"), Hint: "correct the rows above"}
+		err = &failure{Code: "partly_refused", Exit: exitPartly, Message: all.became("compared"),
+			Hint: "correct the rows above"}
 	}
 	return err
 }
@@ -135,16 +136,20 @@ func (o *oneShot) normalised(ctx context.Context, refuse func(file int, e *bulk.
 
 // printDraft prints the learned weights to standard error, because the YAML goes to standard output.
 func (a *app) printDraft(d *learn.Draft, records int, today *match.Schema) error {
-	a.say("%s, %s compared, %s match", counted(int64(records), "record", "records"), counted(int64(d.Pairs), "pair", "pairs"), term.Count(int64(d.Matches)))
-	t := &term.Table{Header: []string{"field", "level", "today", "learned", "of matches", "of random pairs"}, Right: map[int]bool{2: true, 3: true, 4: true, 5: true}}
+	a.say("%s, %s compared, %s match", counted(int64(records), "record", "records"),
+		counted(int64(d.Pairs), "pair", "pairs"), term.Count(int64(d.Matches)))
+	t := &term.Table{Header: []string{"field", "level", "today", "learned", "of matches", "of random pairs"},
+		Right: map[int]bool{2: true, 3: true, 4: true, 5: true}}
 	t.Add("prior", "any two records", today.Prior.String(), d.Schema.Prior.String(), "", "")
 	for _, l := range d.Levels {
-		t.Add(l.Field, l.Text, l.Before.String(), l.After.String(), fmt.Sprintf("%.2f %%", 100*l.Match), fmt.Sprintf("%.4f %%", 100*l.Random))
+		t.Add(l.Field, l.Text, l.Before.String(), l.After.String(), fmt.Sprintf("%.2f %%", 100*l.Match),
+			fmt.Sprintf("%.4f %%", 100*l.Random))
 	}
 	if err := t.Write(a.stderr, a.talk); err != nil {
 		return err
 	}
-	a.say("F1 about %.3f, with the current weights about %.3f, standard error of the difference %.4f", d.Learned.F1, d.Today.F1, d.Error)
+	a.say("F1 about %.3f, with the current weights about %.3f, standard error of the difference %.4f", d.Learned.F1,
+		d.Today.F1, d.Error)
 	a.say("likely matches that the current weights call different: %.1f %%; matches that halves of the pairs agree on: %.1f %%", 100*d.Contradicted, 100*d.Stable)
 	return nil
 }

@@ -106,7 +106,8 @@ func (a *app) answers(ctx context.Context, cl *client, kind string) (answers []l
 // printFitted prints the learned weights to standard error, because the YAML goes to standard output.
 func (a *app) printFitted(f *learn.Fitted) error {
 	a.say("%s, %s say same", counted(int64(f.Answers), "decision", "decisions"), term.Count(int64(f.Same)))
-	t := &term.Table{Header: []string{"field", "level", "today", "learned", "same", "different"}, Right: map[int]bool{2: true, 3: true, 4: true, 5: true}}
+	t := &term.Table{Header: []string{"field", "level", "today", "learned", "same", "different"},
+		Right: map[int]bool{2: true, 3: true, 4: true, 5: true}}
 	for _, l := range f.Levels {
 		t.Add(l.Field, l.Text, l.Before.String(), l.After.String(), fmt.Sprint(l.Same), fmt.Sprint(l.Different))
 	}
@@ -115,7 +116,8 @@ func (a *app) printFitted(f *learn.Fitted) error {
 	if err := t.Write(a.stderr, style); err != nil {
 		return err
 	}
-	a.say("wrong about %d held-out decisions, the current weights about %d; surprise %.2f and %.2f bits per decision", f.Learned.Wrong, f.Today.Wrong, f.Learned.Loss, f.Today.Loss)
+	a.say("wrong about %d held-out decisions, the current weights about %d; surprise %.2f and %.2f bits per decision",
+		f.Learned.Wrong, f.Today.Wrong, f.Learned.Loss, f.Today.Loss)
 	return nil
 }
 
@@ -123,7 +125,8 @@ func (a *app) printFitted(f *learn.Fitted) error {
 func learnFrom(decided bool, files []string) error {
 	switch {
 	case decided && len(files) > 0:
-		return usage("locus kind learn --decisions, or locus kind learn FILE...", "--decisions learns from an installation and not from files")
+		return usage("locus kind learn --decisions, or locus kind learn FILE...",
+			"--decisions learns from an installation and not from files")
 	case !decided && len(files) == 0:
 		return usage("locus kind learn people.csv, or --decisions", "FILE is missing")
 	}

@@ -29,7 +29,8 @@ func staff(t *testing.T, n int) string {
 		return parts[random.IntN(len(parts))] + parts[random.IntN(len(parts))] + parts[random.IntN(len(parts))]
 	}
 	for i := range n {
-		given, family := name("ka", "lo", "mi", "ne", "ro", "su", "ta"), name("ber", "dal", "gor", "hil", "lam", "mer", "sten", "tor", "wick")
+		given, family := name("ka", "lo", "mi", "ne", "ro", "su", "ta"), name("ber", "dal", "gor", "hil", "lam", "mer",
+			"sten", "tor", "wick")
 		year, day := 1930+random.IntN(70), 10+random.IntN(19)
 		born := func() string { return fmt.Sprintf("%d-%d-%d", year, 10+i%3, day) }
 		_ = w.Write([]string{strconv.Itoa(i), given, family, born(), "Oslo"})
@@ -55,7 +56,8 @@ func TestKindLearn_WritesAKindThatDedupeTakes(t *testing.T) {
 	name := staff(t, 500)
 	kind := filepath.Join(t.TempDir(), "person.yaml")
 	r := run(t.Context(), nil, "kind", "learn", name, "--kind", "person", "-o", kind)
-	if r.code != 0 || r.stdout != "" || !strings.Contains(r.err, "750 records") || !strings.Contains(r.err, "any two records") {
+	if r.code != 0 || r.stdout != "" || !strings.Contains(r.err, "750 records") ||
+		!strings.Contains(r.err, "any two records") {
 		t.Fatalf("exit %d: %s%s", r.code, r.stdout, r.err)
 	}
 	text := written(t, kind)
@@ -93,7 +95,8 @@ func TestKindLearn_RefusesWithTheReasons(t *testing.T) {
 	t.Parallel()
 	name := staff(t, 6)
 	r := run(t.Context(), nil, "kind", "learn", name, "--kind", "person")
-	if r.code != 1 || r.stdout != "" || !strings.Contains(r.err, "the current weights stay") || !strings.Contains(r.err, "too few to learn from") {
+	if r.code != 1 || r.stdout != "" || !strings.Contains(r.err, "the current weights stay") ||
+		!strings.Contains(r.err, "too few to learn from") {
 		t.Errorf("exit %d: %s%s", r.code, r.stdout, r.err)
 	}
 	if r := run(t.Context(), nil, "kind", "learn", name, "--kind", "person", "--anyway"); r.code != 0 || !strings.Contains(r.stdout, "kind: person") {

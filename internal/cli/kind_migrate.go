@@ -54,7 +54,8 @@ func (a *app) printDiff(d *kinds.Diff) error {
 			continue
 		}
 		fmt.Fprintln(a.stdout)
-		t := &term.Table{Header: []string{part.what, "records", "record", "name", "entity now", "entity then"}, Right: map[int]bool{1: true}}
+		t := &term.Table{Header: []string{part.what, "records", "record", "name", "entity now", "entity then"},
+			Right: map[int]bool{1: true}}
 		for i, e := range part.of {
 			for n, r := range e.Records {
 				first, size := "", ""
@@ -93,7 +94,8 @@ func (a *app) switched(c *cobra.Command, cl *client, kind string, request httpap
 	if a.json {
 		err = a.printRaw(typed("plan", raw))
 	} else {
-		a.say("kind %s has version %d and term-frequency table %s now; --dry-run shows what would merge and split", now.Kind, now.Version, now.Terms)
+		a.say("kind %s has version %d and term-frequency table %s now; --dry-run shows what would merge and split", now.Kind,
+			now.Version, now.Terms)
 		a.say("then all its records are resolved again, cell by cell, during reads and writes; ids stay, and the migration can be reversed")
 	}
 	if err != nil {

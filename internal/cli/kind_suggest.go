@@ -58,7 +58,8 @@ func (o *reading) draft(known []*match.Schema, name string, files []string) (*bu
 	}
 	d, err := s.Draft(name)
 	if err != nil {
-		return nil, usage("--name NAME, or a kind written by hand: docs/concepts/kinds.md", "no kind for %.80q: %v", files[0], err)
+		return nil, usage("--name NAME, or a kind written by hand: docs/concepts/kinds.md", "no kind for %.80q: %v",
+			files[0], err)
 	}
 	return d, nil
 }
@@ -112,11 +113,13 @@ func (a *app) suggest(d *bulk.Draft, file, out string) error {
 		return err
 	}
 	if d.Explained >= 2 && !d.Better {
-		a.say("kind %s explains %d of %d columns: try locus dedupe %s --kind %s first", d.Known, d.Explained, len(d.Columns), term.Escape(shellWord(file)), d.Known)
+		a.say("kind %s explains %d of %d columns: try locus dedupe %s --kind %s first", d.Known, d.Explained, len(d.Columns),
+			term.Escape(shellWord(file)), d.Known)
 	}
 	for _, c := range d.Columns {
 		if c.Set {
-			a.say("%s cannot be an alias of %s: --set %s", term.Escape(c.Name), c.Attribute, term.Escape(shellWord(c.Attribute+"="+c.Name)))
+			a.say("%s cannot be an alias of %s: --set %s", term.Escape(c.Name), c.Attribute,
+				term.Escape(shellWord(c.Attribute+"="+c.Name)))
 		}
 	}
 	if a.json && out == "" {

@@ -21,7 +21,8 @@ func TestKindSuggest_WritesAKindThatDedupeTakes(t *testing.T) {
 	}
 	r := run(t.Context(), nil, "kind", "suggest", path("films.csv"))
 	schema, err := match.ParseSchema([]byte(r.stdout))
-	if r.code != 0 || err != nil || schema.Kind != "film" || len(schema.Attributes) != 3 || !strings.Contains(r.err, "names the things") {
+	if r.code != 0 || err != nil || schema.Kind != "film" || len(schema.Attributes) != 3 ||
+		!strings.Contains(r.err, "names the things") {
 		t.Fatalf("exit %d, %v: %s%s", r.code, err, r.stdout, r.err)
 	}
 	if r = run(t.Context(), nil, "kind", "suggest", path("films.csv"), "--name", "movie", "-o", path("movie.yaml")); r.code != 0 || r.stdout != "" {
@@ -31,7 +32,8 @@ func TestKindSuggest_WritesAKindThatDedupeTakes(t *testing.T) {
 		t.Errorf("the kind is %s", text)
 	}
 	r = run(t.Context(), nil, "dedupe", path("films.csv"), "--kind", path("movie.yaml"), "-o", path("out.csv"))
-	if r.code != 0 || !strings.Contains(r.err, "3 rows in 2 clusters") || !strings.Contains(r.err, "compared by Film, Regie, Jahr") {
+	if r.code != 0 || !strings.Contains(r.err, "3 rows in 2 clusters") ||
+		!strings.Contains(r.err, "compared by Film, Regie, Jahr") {
 		t.Errorf("exit %d: %s", r.code, r.err)
 	}
 }

@@ -23,7 +23,8 @@ func TestKind_CreateShowAndMigrate(t *testing.T) {
 	if !strings.HasPrefix(shown, "kind: place\nversion: 1\n") {
 		t.Fatalf("show:\n%s", shown)
 	}
-	changed := write(t, "place.yaml", strings.Replace(shown, "version: 1\n", "version: 2\n", 1)+"sources:\n  crm: {trust: 0.9}\n")
+	changed := write(t, "place.yaml",
+		strings.Replace(shown, "version: 1\n", "version: 2\n", 1)+"sources:\n  crm: {trust: 0.9}\n")
 	if got := must(t, env, "kind", "migrate", changed, "--dry-run"); !strings.HasPrefix(got.stdout, "kind place, version 2, term-frequency table ") {
 		t.Errorf("dry run:\n%s%s", got.stdout, got.err)
 	}

@@ -24,7 +24,8 @@ type once struct {
 
 func (n *once) flag(c *cobra.Command) {
 	n.asks = true
-	is := c.Flags().Bool("one-to-one", false, "keep at most one pair per row, the highest match weights first; by default if the files seem to list nothing twice")
+	is := c.Flags().Bool("one-to-one", false,
+		"keep at most one pair per row, the highest match weights first; by default if the files seem to list nothing twice")
 	c.PreRun = func(*cobra.Command, []string) {
 		n.said = c.Flags().Changed("one-to-one")
 		n.seen = n.said
@@ -51,7 +52,8 @@ func (o *oneShot) best(a *app, pairs []dedupe.Pair) []dedupe.Pair {
 		case !o.once.First:
 			files = term.Escape(o.files[1]) + " lists"
 		}
-		a.say("%s nothing twice: %s of rows with a better partner left out; --one-to-one=false keeps them", files, counted(int64(left), "pair", "pairs"))
+		a.say("%s nothing twice: %s of rows with a better partner left out; --one-to-one=false keeps them", files,
+			counted(int64(left), "pair", "pairs"))
 	}
 	return best
 }
@@ -83,8 +85,8 @@ func (o *oneShot) lookOnce(ctx context.Context) error {
 	return nil
 }
 
-// across returns the pairs of records of two sources that match. Of identical records of one source it takes two, which show
-// that the source lists a thing twice.
+// across returns the pairs of records of two sources that match. Of identical records of one source it takes two, which
+// show that the source lists a thing twice.
 func across(m *match.Matcher, records []*match.Record) (pairs []dedupe.Pair) {
 	leads, equal := match.Leaders(records), map[int][]int{}
 	for i, lead := range leads {

@@ -105,7 +105,9 @@ func incomplete(field string, damaged int) error {
 	if damaged == 0 {
 		return nil
 	}
-	return &failure{Code: string(httpapi.CodeDamaged), Message: fmt.Sprintf("the list of %s is incomplete: %s damaged", field, plural(damaged, "row")), Exit: exitPartly, Hint: hints[httpapi.CodeDamaged]}
+	return &failure{Code: string(httpapi.CodeDamaged),
+		Message: fmt.Sprintf("the list of %s is incomplete: %s damaged", field, plural(damaged, "row")), Exit: exitPartly,
+		Hint: hints[httpapi.CodeDamaged]}
 }
 
 // corrected says which words of a search were taken for others.

@@ -49,7 +49,9 @@ func (a *app) loginCommand() *cobra.Command {
 			}
 			defer cl.close()
 			if cl.base.Scheme != "https" && !listen.Loopback(cl.base.Hostname()) {
-				return usage("https://"+cl.base.Host, "refusing to sign in to %s: others could read the token on the way, because that is not https://", cl.base.Redacted())
+				return usage("https://"+cl.base.Host,
+					"refusing to sign in to %s: others could read the token on the way, because that is not https://",
+					cl.base.Redacted())
 			}
 			entry := contextEntry{Name: cmp.Or(name, cl.base.Host), URL: cl.base.String()}
 			if a.contextPath() == "" {
@@ -70,9 +72,11 @@ func (a *app) loginCommand() *cobra.Command {
 			return a.entered(c.Context(), cl, entry)
 		},
 	}
-	c.Flags().StringVar(&a.tokenFile, "token-file", "", "file with a token to store, instead of signing in; or set LOCUS_TOKEN to the token")
+	c.Flags().StringVar(&a.tokenFile, "token-file", "",
+		"file with a token to store, instead of signing in; or set LOCUS_TOKEN to the token")
 	c.Flags().StringVar(&name, "name", "", "name of the context; by default the host")
-	c.Flags().StringVar(&fingerprint, "ca-fingerprint", "", "fingerprint of the server's certificate authority, sha256:HEX; this context accepts no other")
+	c.Flags().StringVar(&fingerprint, "ca-fingerprint", "",
+		"fingerprint of the server's certificate authority, sha256:HEX; this context accepts no other")
 	c.Flags().BoolVar(&paste, "paste", false, "read the code that the page shows, for a browser on another machine")
 	return c
 }
@@ -89,9 +93,11 @@ func (a *app) authorityOf(ctx context.Context, cl *client, fingerprint string) (
 	}
 	want, err := listen.ParseFingerprint(fingerprint)
 	if err != nil || cl.base.Scheme != "https" {
-		return "", usage("--ca-fingerprint as locus serve prints it, and https://"+cl.base.Host, "--ca-fingerprint: %v", cmp.Or(err, errors.New("the address does not begin with https://")))
+		return "", usage("--ca-fingerprint as locus serve prints it, and https://"+cl.base.Host, "--ca-fingerprint: %v",
+			cmp.Or(err, errors.New("the address does not begin with https://")))
 	}
-	ca, err := listen.FetchAuthority(ctx, net.JoinHostPort(cl.base.Hostname(), cmp.Or(cl.base.Port(), "443")), cl.base.Hostname(), want)
+	ca, err := listen.FetchAuthority(ctx, net.JoinHostPort(cl.base.Hostname(), cmp.Or(cl.base.Port(), "443")),
+		cl.base.Hostname(), want)
 	if err != nil {
 		return "", fmt.Errorf("--ca-fingerprint: %w", err)
 	}
@@ -153,7 +159,8 @@ func (a *app) fromBrowser(ctx context.Context, cl *client, ask url.Values) (stri
 		q := r.URL.Query()
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.Header().Set("Cache-Control", "no-store")
-		if r.Method != http.MethodGet || r.URL.Path != "/" || subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(state)) != 1 || q.Get("code") == "" {
+		if r.Method != http.MethodGet || r.URL.Path != "/" ||
+			subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(state)) != 1 || q.Get("code") == "" {
 			http.Error(w, "This is not the page that locus login waits for.", http.StatusBadRequest)
 			return
 		}
@@ -204,13 +211,15 @@ func (a *app) entered(ctx context.Context, cl *client, entry contextEntry) error
 		return err
 	}
 	if a.json {
-		return a.printJSON(map[string]any{"type": "summary", "context": entry.Name, "url": entry.URL, "name": who.Name, "permissions": who.Permissions})
+		return a.printJSON(map[string]any{"type": "summary", "context": entry.Name, "url": entry.URL, "name": who.Name,
+			"permissions": who.Permissions})
 	}
 	if entry.Token.Empty() {
 		a.say("%s accepts requests without a token: no login is needed; it is the current context now", entry.URL)
 		return nil
 	}
-	a.say("signed in to %s as %s%s; it is the current context now", entry.URL, term.Escape(entry.Principal), until(entry.Expires))
+	a.say("signed in to %s as %s%s; it is the current context now", entry.URL, term.Escape(entry.Principal),
+		until(entry.Expires))
 	return nil
 }
 
@@ -248,7 +257,8 @@ func (a *app) logoutCommand() *cobra.Command {
 			case failed != nil:
 				a.say("forgot %s, but its token may still be valid: %v", term.Escape(old.Name), failed)
 			case !old.Token.Empty() && !ended:
-				a.say("forgot %s; its token was not made by locus login and stays valid: locus token revoke ends it", term.Escape(old.Name))
+				a.say("forgot %s; its token was not made by locus login and stays valid: locus token revoke ends it",
+					term.Escape(old.Name))
 			default:
 				a.say("logged out of %s", term.Escape(old.Name))
 			}

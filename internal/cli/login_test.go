@@ -59,7 +59,8 @@ func visitor(t *testing.T, token, address string) (last *http.Response, page str
 		t.Fatal(err)
 	}
 	submit := func(path string, fields url.Values) {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+at.Host+path, strings.NewReader(fields.Encode()))
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+at.Host+path,
+			strings.NewReader(fields.Encode()))
 		if err != nil {
 			t.Fatal(err)
 		}

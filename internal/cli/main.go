@@ -16,8 +16,8 @@ import (
 )
 
 // Main runs the command line in this process and returns the exit code. The first SIGINT or SIGTERM asks the command to
-// stop, a second one kills it. SIGHUP is ignored: only a server reads its configuration again, and closing a terminal must
-// not kill it.
+// stop, a second one kills it. SIGHUP is ignored: only a server reads its configuration again, and closing a terminal
+// must not kill it.
 func Main(args []string) int {
 	// A closed pipe becomes a write error, so that commands can close their files.
 	signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE)
@@ -48,8 +48,8 @@ func Commands() *cobra.Command {
 	return (&app{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard}).root()
 }
 
-// Run runs one command line and returns its exit code. The end of ctx has the effect of a signal: a server drains, an import
-// explains how to continue.
+// Run runs one command line and returns its exit code. The end of ctx has the effect of a signal: a server drains, an
+// import explains how to continue.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, env map[string]string) int {
 	a := &app{
 		stdin: stdin, stdout: stdout, stderr: &serial{to: stderr}, env: env,

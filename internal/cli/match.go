@@ -64,7 +64,8 @@ func (a *app) matchCommand() *cobra.Command {
 	f.StringVar(&o.source, "source", "", "source of all rows; by default the column source, if there is one")
 	o.reading.flags(f)
 	f.IntVar(&o.top, "top", 5, "entities per row, 1 to 100")
-	f.Float64Var(&o.least, "min-match-weight", 0, "lowest match weight of a listed entity; below 0 also lists different things")
+	f.Float64Var(&o.least, "min-match-weight", 0,
+		"lowest match weight of a listed entity; below 0 also lists different things")
 	f.BoolVar(&o.fuzzy, "fuzzy", false, "also compare entities whose name differs by typing errors only")
 	f.IntVar(&o.limit, "limit", 0, "stop after this many rows; 0 means all")
 	return a.connection(c)
@@ -171,7 +172,8 @@ func (a *app) match(ctx context.Context, cl *client, kinds []*match.Schema, o *m
 	}
 	return &failure{
 		Code: "partly_refused", Exit: exitPartly, Hint: "lines with the outcome refused give the reason",
-		Message: fmt.Sprintf("%s of %s refused, the first at %s %d: %s", term.Count(m.refused), counted(m.total, "row", "rows"), m.reader.Format.Unit(), m.why.Line, m.why.Reason),
+		Message: fmt.Sprintf("%s of %s refused, the first at %s %d: %s", term.Count(m.refused),
+			counted(m.total, "row", "rows"), m.reader.Format.Unit(), m.why.Line, m.why.Reason),
 	}
 }
 
@@ -202,7 +204,8 @@ func (m *matcher) run(ctx context.Context) error {
 
 // probeOf returns a row as the API takes it. A key without a source only names the row in the output.
 func probeOf(row *bulk.Row) httpapi.ProbeInput {
-	p := httpapi.ProbeInput{Source: row.Source, Key: row.Key, Kind: row.Kind, ObservedAt: row.Observed, Attributes: row.Attributes}
+	p := httpapi.ProbeInput{Source: row.Source, Key: row.Key, Kind: row.Kind, ObservedAt: row.Observed,
+		Attributes: row.Attributes}
 	if p.Source == "" {
 		p.Key = ""
 	}
@@ -212,7 +215,8 @@ func probeOf(row *bulk.Row) httpapi.ProbeInput {
 // flush sends the rows and writes their results in the order of the file.
 func (m *matcher) flush(ctx context.Context) error {
 	var sent []*probed
-	body := fmt.Appendf(nil, `{"put":true,"fuzzy":%t,"top":%d,"min_match_weight":%g,"probes":[`, m.flags.fuzzy, m.flags.top, m.flags.least)
+	body := fmt.Appendf(nil, `{"put":true,"fuzzy":%t,"top":%d,"min_match_weight":%g,"probes":[`, m.flags.fuzzy,
+		m.flags.top, m.flags.least)
 	for i := range m.rows {
 		if p := &m.rows[i]; p.refused == nil {
 			if len(sent) > 0 {

@@ -38,14 +38,16 @@ type matchLine struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-var matchHeader = []string{"line", "source", "key", "outcome", "into", "rank", "entity", "level", "match_weight", "relation", "record", "name", "reason"}
+var matchHeader = []string{"line", "source", "key", "outcome", "into", "rank", "entity", "level", "match_weight",
+	"relation", "record", "name", "reason"}
 
 func (l *matchLine) fields() []string {
 	rank, weight := "", ""
 	if l.Rank > 0 {
 		rank, weight = strconv.Itoa(l.Rank), strings.TrimPrefix(l.MatchWeight.String(), "+")
 	}
-	return []string{strconv.FormatInt(l.Line, 10), l.Source, l.Key, l.Outcome, l.Into, rank, l.Entity, l.Level, weight, l.Relation, l.Record, l.Name, l.Reason}
+	return []string{strconv.FormatInt(l.Line, 10), l.Source, l.Key, l.Outcome, l.Into, rank, l.Entity, l.Level, weight,
+		l.Relation, l.Record, l.Name, l.Reason}
 }
 
 // matchWriter writes lines. close with keep false removes a file that is not complete.

@@ -112,7 +112,8 @@ func TestMatch_TakesTheKindThatIsThere(t *testing.T) {
 		"key,name,phones,city\n1,Ada Kern,0221 998877,Bonn\n")); r.code != 0 {
 		t.Fatal(r.err)
 	}
-	r := run(t.Context(), nil, "match", "--data", data, write(t, "ask.csv", "Name;Telefon;Ort\nAda Kern;0221/998877;Bonn\n"))
+	r := run(t.Context(), nil, "match", "--data", data,
+		write(t, "ask.csv", "Name;Telefon;Ort\nAda Kern;0221/998877;Bonn\n"))
 	if r.code != 0 || !strings.Contains(r.err, "each row is a person") || !strings.Contains(r.err, "1 row: 1 matched") {
 		t.Errorf("exit %d: %s\n%s", r.code, r.err, r.stdout)
 	}

@@ -103,7 +103,8 @@ func TestMCP_DecidesAndIsTakenBack(t *testing.T) {
 		t.Errorf("repeated: %q", got.err)
 	}
 
-	results = agent(t, []string{"--data", data}, `{"name":"get","arguments":{"address":"crm:0"}}`, `{"name":"remember","arguments":{"attributes":{"name":"x"}}}`)
+	results = agent(t, []string{"--data", data}, `{"name":"get","arguments":{"address":"crm:0"}}`,
+		`{"name":"remember","arguments":{"attributes":{"name":"x"}}}`)
 	if results[0]["id"] == nil || results[1] != nil {
 		t.Errorf("reading: %v", results)
 	}

@@ -137,7 +137,8 @@ func (q *asked) question(r *span) (question, error) {
 		}
 		return question{method: "GET", path: "/v1/series", query: query}, nil
 	}
-	body, err := json.Marshal(httpapi.SeriesRequest{Metrics: q.names, From: r.from, To: r.to, Step: counter.Step(r.step), Zone: r.zone})
+	body, err := json.Marshal(httpapi.SeriesRequest{Metrics: q.names, From: r.from, To: r.to, Step: counter.Step(r.step),
+		Zone: r.zone})
 	if err != nil {
 		return question{}, fmt.Errorf("ask for series: %w", err)
 	}

@@ -49,7 +49,8 @@ type hitFile struct {
 }
 
 func (a *app) hitFiles(ctx context.Context, cl *client, o *hitting) error {
-	t := &term.Table{Header: []string{"file", "rows", string(httpapi.Counted), replay, refused, "seconds"}, Right: map[int]bool{1: true, 2: true, 3: true, 4: true, 5: true}}
+	t := &term.Table{Header: []string{"file", "rows", string(httpapi.Counted), replay, refused, "seconds"},
+		Right: map[int]bool{1: true, 2: true, 3: true, 4: true, 5: true}}
 	var all tally
 	failed := a.fileByFile(t, o.files, func(name string) error {
 		h := &hitFile{app: a, client: cl, name: name, start: time.Now(), counts: map[string]int64{}, causes: bulk.Causes{}}
@@ -157,7 +158,8 @@ func (h *hitFile) flush(ctx context.Context) error {
 	if len(h.lines) > 0 {
 		body := append(append([]byte(`{"hits":[`), h.body...), "]}"...)
 		// An interrupt stops reading; the batch in flight is finished.
-		answer, replayed, err := hit(context.WithoutCancel(ctx), ctx, h.client, h.key+"-"+strconv.Itoa(h.number), body, len(h.lines))
+		answer, replayed, err := hit(context.WithoutCancel(ctx), ctx, h.client, h.key+"-"+strconv.Itoa(h.number), body,
+			len(h.lines))
 		if err != nil {
 			return err
 		}
@@ -170,7 +172,8 @@ func (h *hitFile) flush(ctx context.Context) error {
 				h.counts[string(httpapi.Counted)]++
 			case again[f.Code]:
 				return &failure{
-					Code: "unavailable", Exit: exitUnavailable, Outcome: httpapi.Unknown, Hint: "repeat the command: rows counted before count once",
+					Code: "unavailable", Exit: exitUnavailable, Outcome: httpapi.Unknown,
+					Hint:    "repeat the command: rows counted before count once",
 					Message: fmt.Sprintf("some hits were refused because their cells are unavailable, for %v", endurance),
 				}
 			default:
@@ -228,8 +231,10 @@ func (h *hitFile) summary(t *term.Table) error {
 		h.say("%s has no rows", term.Escape(h.name))
 	}
 	if h.json {
-		return h.printJSON(map[string]any{"type": "summary", "file": h.name, "rows": h.rows, "counts": h.counts, "seconds": seconds})
+		return h.printJSON(map[string]any{"type": "summary", "file": h.name, "rows": h.rows, "counts": h.counts,
+			"seconds": seconds})
 	}
-	t.Add(h.name, fmt.Sprint(h.rows), fmt.Sprint(h.counts[string(httpapi.Counted)]), fmt.Sprint(h.counts[replay]), fmt.Sprint(h.counts[refused]), fmt.Sprintf("%.1f", seconds))
+	t.Add(h.name, fmt.Sprint(h.rows), fmt.Sprint(h.counts[string(httpapi.Counted)]), fmt.Sprint(h.counts[replay]),
+		fmt.Sprint(h.counts[refused]), fmt.Sprintf("%.1f", seconds))
 	return nil
 }

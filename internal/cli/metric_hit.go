@@ -58,7 +58,8 @@ func (a *app) metricHit() *cobra.Command {
 	f.StringVar(&o.at, "at", "", "time of the hit, such as 2026-11-20T12:00:00Z, at most seven days ago; now by default")
 	f.StringVar(&o.value, "value", "", "reading of a gauge, instead of N")
 	f.StringVar(&o.key, "key", "", "idempotency key: repeated commands with this key count once; needs --at. With --file, identifies the file instead of its content")
-	f.StringArrayVar(&o.files, "file", nil, "count the rows of this file, plain, gzip or zstd; - is standard input; may be repeated")
+	f.StringArrayVar(&o.files, "file", nil,
+		"count the rows of this file, plain, gzip or zstd; - is standard input; may be repeated")
 	f.StringVar(&o.format, "format", "", "format of a file, csv or jsonl; recognised by default")
 	return a.connection(c)
 }
@@ -70,7 +71,8 @@ func (o *hitting) check(c *cobra.Command, args []string) error {
 	file := len(o.files) > 0
 	switch {
 	case file && (len(args) > 0 || o.at != "" || o.value != ""):
-		return usage("leave them out", "%s: with --file the metric, the time and the number come from the rows", c.CommandPath())
+		return usage("leave them out", "%s: with --file the metric, the time and the number come from the rows",
+			c.CommandPath())
 	case !file && len(args) == 0:
 		return arguments("NAME")(c, args)
 	case len(args) > 2:

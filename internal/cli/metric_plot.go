@@ -84,9 +84,11 @@ func (a *app) metricPlot() *cobra.Command {
 func chartOf(s *httpapi.Series) (*chart.Chart, error) {
 	switch {
 	case len(s.Lines) == 0:
-		return nil, &failure{Code: "not_found", Message: "there is no such metric", Hint: "locus metric list", Exit: exitNotFound}
+		return nil, &failure{Code: "not_found", Message: "there is no such metric", Hint: "locus metric list",
+			Exit: exitNotFound}
 	case len(s.Lines) > chart.MaxLines:
-		return nil, usage("give the names of those to draw", "%d metrics are too many for one picture: at most %d", len(s.Lines), chart.MaxLines)
+		return nil, usage("give the names of those to draw", "%d metrics are too many for one picture: at most %d",
+			len(s.Lines), chart.MaxLines)
 	case len(s.Times) == 0:
 		return nil, usage("--from and --to farther apart", "the range contains no beginning of a %s", s.Step)
 	}

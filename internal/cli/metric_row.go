@@ -81,7 +81,8 @@ func (h *hitFile) add(row *bulk.Row) *bulk.RowError {
 }
 
 func wrongHit(row *bulk.Row, field, reason string) *bulk.RowError {
-	e := &bulk.RowError{Line: row.Line, Lines: row.Lines, Code: string(httpapi.CodeInvalid), Reason: reason, Row: flatHit(row)}
+	e := &bulk.RowError{Line: row.Line, Lines: row.Lines, Code: string(httpapi.CodeInvalid), Reason: reason,
+		Row: flatHit(row)}
 	if field != "" {
 		e.Pointer = "/" + field
 	}

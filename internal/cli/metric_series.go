@@ -168,10 +168,13 @@ func (a *app) explainHit(ctx context.Context, cl *client, q *asked, at string) e
 	if e.Compacted {
 		beside = "   the day is compacted; the hit is stored beside it"
 	}
-	a.say("%s %s   cell %s   number %d%s", e.Kind, a.talk.Paint("1", term.Escape(string(e.Metric))), term.Escape(e.Cell), e.ID, beside)
-	t := &term.Table{Header: []string{"table", "row", "place", "what", "now"}, Right: map[int]bool{1: true, 2: true, 4: true}}
+	a.say("%s %s   cell %s   number %d%s", e.Kind, a.talk.Paint("1", term.Escape(string(e.Metric))), term.Escape(e.Cell),
+		e.ID, beside)
+	t := &term.Table{Header: []string{"table", "row", "place", "what", "now"},
+		Right: map[int]bool{1: true, 2: true, 4: true}}
 	for _, touch := range e.Touches {
-		t.Add(touch.Table, strconv.FormatInt(int64(touch.Key), 10), strconv.Itoa(touch.Index), touch.What, strconv.FormatInt(touch.Now, 10))
+		t.Add(touch.Table, strconv.FormatInt(int64(touch.Key), 10), strconv.Itoa(touch.Index), touch.What,
+			strconv.FormatInt(touch.Now, 10))
 	}
 	return a.printTable(t)
 }

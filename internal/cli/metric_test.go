@@ -51,11 +51,13 @@ func TestMetric_HitAndSeries(t *testing.T) {
 	}{
 		{[]string{"series", "page /a,b", "--day", day, "--step", "day"}, "time\tpage /a,b\n" + day + "\t4\n"},
 		{
-			[]string{"series", "temp", "page /a,b", "--from", day + "T12:07:00Z", "--to", day + "T12:08:00Z", "--step", "minute"},
+			[]string{"series", "temp", "page /a,b", "--from", day + "T12:07:00Z", "--to", day + "T12:08:00Z",
+				"--step", "minute"},
 			"time\ttemp min\ttemp max\ttemp sum\ttemp count\ttemp last\tpage /a,b\n" + day + "T12:07Z\t-7\t-7\t-7\t1\t-7\t4\n",
 		},
 		{
-			[]string{"series", "--prefix", "page", "--from", day + "T12:00:00Z", "--to", day + "T13:00:00Z", "--step", "hour", "--format", "csv", "--zone", "Asia/Kathmandu"},
+			[]string{"series", "--prefix", "page", "--from", day + "T12:00:00Z", "--to", day + "T13:00:00Z", "--step", "hour",
+				"--format", "csv", "--zone", "Asia/Kathmandu"},
 			"time,\"page /a,b\"\n" + day + "T17:00:00+05:45,4\n" + day + "T18:00:00+05:45,0\n",
 		},
 		{[]string{"top", "--day", day}, "metric\thits\npage /a,b\t4\n"},
@@ -95,14 +97,16 @@ func TestMetric_Plot(t *testing.T) {
 	must(t, env, "metric", "hit", "a", "5", "--at", at)
 	must(t, env, "metric", "hit", "b", "--value", "9", "--at", at)
 	got := must(t, env, "metric", "plot", "a", "b", "--day", day)
-	if !strings.HasPrefix(got.stdout, "<svg ") || !strings.HasSuffix(got.stdout, "</svg>\n") || !strings.Contains(got.stdout, ">12:00<") {
+	if !strings.HasPrefix(got.stdout, "<svg ") || !strings.HasSuffix(got.stdout, "</svg>\n") ||
+		!strings.Contains(got.stdout, ">12:00<") {
 		t.Errorf("in a pipe:\n%.400s", got.stdout)
 	}
 	file := filepath.Join(t.TempDir(), "a.svg")
 	light := got.stdout
 	got = must(t, env, "metric", "plot", "a", "b", "--day", day, "--dark", "-o", file)
 	picture, err := os.ReadFile(file)
-	if err != nil || !strings.HasPrefix(string(picture), "<svg ") || string(picture) == light || !strings.HasPrefix(got.err, "wrote ") {
+	if err != nil || !strings.HasPrefix(string(picture), "<svg ") || string(picture) == light ||
+		!strings.HasPrefix(got.err, "wrote ") {
 		t.Errorf("into a file: %v %.40q %s", err, picture, got.err)
 	}
 	if got := run(t.Context(), env, "metric", "plot", "a", "-o", "a.gif"); got.code != 2 || !strings.Contains(got.err, "ends in .svg") {
@@ -154,7 +158,8 @@ func TestMetric_File(t *testing.T) {
 	if diff := cmp.Diff(want, codes); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	lines := write(t, "hits.jsonl", fmt.Sprintf(`{"metric":"temp","at":%q,"value":21}`+"\n"+`{"metric":"page /","at":%q}`+"\n", at, at))
+	lines := write(t, "hits.jsonl",
+		fmt.Sprintf(`{"metric":"temp","at":%q,"value":21}`+"\n"+`{"metric":"page /","at":%q}`+"\n", at, at))
 	if got := must(t, env, "metric", "hit", "--file", lines, "--json"); !strings.Contains(got.stdout, `"counts":{"counted":2,"refused":0}`) {
 		t.Errorf("JSONL: %s", got.stdout)
 	}
@@ -186,7 +191,8 @@ func TestMetric_Usage(t *testing.T) {
 		{"series a --format xml", "unknown --format"},
 		{"list a b", "unexpected argument"},
 	} {
-		got := run(t.Context(), nil, append([]string{"metric"}, append(strings.Fields(c.args), "--data", filepath.Join(t.TempDir(), "none"))...)...)
+		got := run(t.Context(), nil, append([]string{"metric"},
+			append(strings.Fields(c.args), "--data", filepath.Join(t.TempDir(), "none"))...)...)
 		if got.code != 2 || !strings.Contains(got.err, c.says) {
 			t.Errorf("metric %s: %d, want %q:\n%s", c.args, got.code, c.says, got.err)
 		}
@@ -198,7 +204,8 @@ func TestMetric_Usage(t *testing.T) {
 		"--retain-metrics api.":                  "not a rule such as",
 		"--retain-metrics api.=14d/7d":           "at least as long",
 	} {
-		got := run(t.Context(), nil, append([]string{"serve", "--data", filepath.Join(t.TempDir(), "none")}, strings.Fields(flags)...)...)
+		got := run(t.Context(), nil, append([]string{"serve", "--data", filepath.Join(t.TempDir(), "none")},
+			strings.Fields(flags)...)...)
 		if got.code != 2 || !strings.Contains(got.err, says) {
 			t.Errorf("serve %s: %d, want %q:\n%s", flags, got.code, says, got.err)
 		}

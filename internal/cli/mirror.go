@@ -61,12 +61,15 @@ func (a *app) mirrorMongoDB() *cobra.Command {
 			return m.run(c)
 		},
 	}
-	c.Flags().Var((*mongoFlag)(&m.uri), "uri", "database of the mirror, such as mongodb://db1,db2/places; the password is read from LOCUS_MONGODB_PASSWORD")
+	c.Flags().Var((*mongoFlag)(&m.uri), "uri",
+		"database of the mirror, such as mongodb://db1,db2/places; the password is read from LOCUS_MONGODB_PASSWORD")
 	c.Flags().StringVar(&m.collection, "collection", "entities", "NAME of the collection, or DATABASE.NAME")
 	c.Flags().BoolVar(&m.once, "once", false, "exit once everything that exists now is mirrored")
-	c.Flags().BoolVar(&m.verify, "verify", false, "compare every document with what it should be, while reads and writes continue; the exit code is 1 if any differs")
+	c.Flags().BoolVar(&m.verify, "verify", false,
+		"compare every document with what it should be, while reads and writes continue; the exit code is 1 if any differs")
 	c.Flags().BoolVar(&m.repair, "repair", false, "with --verify: rewrite documents that differ")
-	c.Flags().DurationVar(&m.patience, "patience", 10*time.Second, "with --verify: how long to wait for a mirror that is behind before reporting a difference")
+	c.Flags().DurationVar(&m.patience, "patience", 10*time.Second,
+		"with --verify: how long to wait for a mirror that is behind before reporting a difference")
 	c.Flags().BoolVar(&m.status, "status", false, "show the progress of the mirror for each cell")
 	a.connection(c)
 	c.Flags().Lookup("unsafe-durability").Hidden = false
@@ -95,7 +98,8 @@ func (m *mirroring) check() error {
 	case m.patience <= 0:
 		return usage("--patience 10s", "--patience %v: want a positive duration", m.patience)
 	case name == "" || strings.ContainsAny(name, "$\x00") || strings.HasPrefix(name, "system.") || strings.ContainsAny(database, "$\x00 /\\\""):
-		return usage("--collection entities, or --collection places.entities", "--collection %.80q is not a collection name", m.collection)
+		return usage("--collection entities, or --collection places.entities", "--collection %.80q is not a collection name",
+			m.collection)
 	}
 	return nil
 }

@@ -84,11 +84,13 @@ func (m *mirroring) ended(ctx context.Context, progress *term.Progress, standing
 	progress.Close()
 	sum := summed(standings)
 	if ctx.Err() != nil && m.once {
-		return &failure{Code: "interrupted", Message: "interrupted", Hint: "repeat the command to continue", Exit: exitInterrupted}
+		return &failure{Code: "interrupted", Message: "interrupted", Hint: "repeat the command to continue",
+			Exit: exitInterrupted}
 	}
 	if m.json {
 		return m.printJSON(map[string]any{
-			"type": "summary", "cells": sum.cells, "filled": sum.filled, "ids": sum.ids, "behind": sum.behind, "settling": sum.settling,
+			"type": "summary", "cells": sum.cells, "filled": sum.filled, "ids": sum.ids, "behind": sum.behind,
+			"settling": sum.settling,
 		})
 	}
 	if ctx.Err() != nil {
@@ -143,7 +145,8 @@ func (l *mirrorLine) line(standings []mirror.Standing) string {
 	}
 	line := fmt.Sprintf("following %s: up to date", plural(sum.cells, "cell"))
 	if sum.behind > 0 {
-		line = fmt.Sprintf("following %s: %s behind, %s", plural(sum.cells, "cell"), plural(int(sum.behind), "change"), sum.lag.Round(100*time.Millisecond))
+		line = fmt.Sprintf("following %s: %s behind, %s", plural(sum.cells, "cell"), plural(int(sum.behind), "change"),
+			sum.lag.Round(100*time.Millisecond))
 	}
 	if sum.settling > 0 {
 		line += fmt.Sprintf("; %s being resolved", plural(sum.settling, "id"))

@@ -62,7 +62,8 @@ func TestMirror_FillsVerifiesAndRepairs(t *testing.T) {
 	if err := c.FindOne(t.Context(), bson.D{{Key: "attributes.value", Value: "Golden Bakery"}}).Decode(&doc); err != nil {
 		t.Fatal(err)
 	}
-	if doc.ID.Subtype != 4 || len(doc.ID.Data) != 16 || doc.State != "entity" || doc.Attributes[0].Name != "name" || doc.Members[0].Key != "2" {
+	if doc.ID.Subtype != 4 || len(doc.ID.Data) != 16 || doc.State != "entity" || doc.Attributes[0].Name != "name" ||
+		doc.Members[0].Key != "2" {
 		t.Errorf("%+v", doc)
 	}
 	must(t, env, "mirror", "mongodb", "--verify")
@@ -90,10 +91,12 @@ func TestMirror_FillsVerifiesAndRepairs(t *testing.T) {
 	must(t, env, "mirror", "mongodb", "--once")
 	must(t, env, "mirror", "mongodb", "--verify")
 	raw, err := c.FindOne(t.Context(), bson.D{{Key: "_id", Value: doc.ID}}).Raw()
-	if err != nil || strings.Contains(raw.String(), "Golden") || strings.Contains(raw.String(), "members") || !strings.Contains(raw.String(), "deleted") {
+	if err != nil || strings.Contains(raw.String(), "Golden") || strings.Contains(raw.String(), "members") ||
+		!strings.Contains(raw.String(), "deleted") {
 		t.Errorf("%v, %v", raw, err)
 	}
-	other := map[string]string{"LOCUS_MIRROR_URI": env["LOCUS_MIRROR_URI"], "LOCUS_UNSAFE_DURABILITY": env["LOCUS_UNSAFE_DURABILITY"], "LOCUS_DATA": filepath.Join(t.TempDir(), "data")}
+	other := map[string]string{"LOCUS_MIRROR_URI": env["LOCUS_MIRROR_URI"],
+		"LOCUS_UNSAFE_DURABILITY": env["LOCUS_UNSAFE_DURABILITY"], "LOCUS_DATA": filepath.Join(t.TempDir(), "data")}
 	must(t, other, "ingest", "--source", "crm", "--key", "id", "--set", "name=company", write(t, "places.csv", businesses))
 	if got := run(t.Context(), other, "mirror", "mongodb", "--once"); got.code != 5 || !strings.Contains(got.err, "another installation") {
 		t.Errorf("foreign: exit code %d\n%s", got.code, got.err)

@@ -44,7 +44,8 @@ func (m *mirroring) showStatus(ctx context.Context) error {
 		if s.Filled {
 			behind, lag = fmt.Sprint(s.Behind()), s.Lag(now).Round(100*time.Millisecond).String()
 		}
-		t.Add(s.Cell.String(), stateOf(s), fmt.Sprint(s.Count), fmt.Sprint(s.At), fmt.Sprint(s.Tail), behind, lag, fmt.Sprint(s.Settling))
+		t.Add(s.Cell.String(), stateOf(s), fmt.Sprint(s.Count), fmt.Sprint(s.At), fmt.Sprint(s.Tail), behind, lag,
+			fmt.Sprint(s.Settling))
 	}
 	return m.printTable(t)
 }
@@ -128,7 +129,8 @@ func (m *mirroring) verdict(v *mirror.Verification) error {
 			late = append(late[:shown], fmt.Sprintf("%d more", len(late)-shown))
 		}
 		return &failure{
-			Code: "behind", Message: fmt.Sprintf("%s wrong, and the mirror is behind in %s", plural(v.Differ(), "document"), strings.Join(late, ", ")),
+			Code: "behind", Message: fmt.Sprintf("%s wrong, and the mirror is behind in %s", plural(v.Differ(), "document"),
+				strings.Join(late, ", ")),
 			Exit: exitUnavailable, Hint: "locus mirror mongodb --once with the same flags brings it up to date; then verify again",
 		}
 	}

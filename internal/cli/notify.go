@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// notify tells the service manager the state of a server, as sd_notify(3) does: "READY=1" once it serves, "STOPPING=1" when
-// it drains. It does nothing unless systemd started the process with Type=notify.
+// notify tells the service manager the state of a server, as sd_notify(3) does: "READY=1" once it serves, "STOPPING=1"
+// when it drains. It does nothing unless systemd started the process with Type=notify.
 func (a *app) notify(state string) {
 	path := a.env["NOTIFY_SOCKET"]
 	if path == "" {

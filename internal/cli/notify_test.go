@@ -23,7 +23,8 @@ func TestServe_TellsTheServiceManager(t *testing.T) {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	for _, path := range []string{filepath.Join(dir, "s"), "@" + filepath.Base(dir)} {
-		manager, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: strings.Replace(path, "@", "\x00", 1), Net: "unixgram"})
+		manager, err := net.ListenUnixgram("unixgram",
+			&net.UnixAddr{Name: strings.Replace(path, "@", "\x00", 1), Net: "unixgram"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +39,8 @@ func TestServe_TellsTheServiceManager(t *testing.T) {
 				states <- string(buf[:n])
 			}
 		}()
-		s := launchWith(t, map[string]string{"NOTIFY_SOCKET": path}, "serve", "--data", filepath.Join(t.TempDir(), "data"), "--addr", "127.0.0.1:0", "--cells", "1")
+		s := launchWith(t, map[string]string{"NOTIFY_SOCKET": path}, "serve", "--data", filepath.Join(t.TempDir(), "data"),
+			"--addr", "127.0.0.1:0", "--cells", "1")
 		if state := <-states; state != "READY=1" {
 			t.Errorf("%s: %q", path, state)
 		}

@@ -50,7 +50,8 @@ func isSameFile(a, b string) bool {
 	}
 	x, errX := os.Stat(a)
 	y, errY := os.Stat(b)
-	return filepath.Clean(a) == filepath.Clean(b) || errX == nil && errY == nil && x.Mode().IsRegular() && os.SameFile(x, y)
+	return filepath.Clean(a) == filepath.Clean(b) || errX == nil && errY == nil && x.Mode().IsRegular() &&
+		os.SameFile(x, y)
 }
 
 func isDir(name string) bool {

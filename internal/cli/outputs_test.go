@@ -49,8 +49,8 @@ func TestOutputs_AreChecked(t *testing.T) {
 	}
 }
 
-// A preview shows rows as the command below it reads them, also without a key, judges all rows that were looked at, and asks once
-// about all columns that mean nothing.
+// A preview shows rows as the command below it reads them, also without a key, judges all rows that were looked at, and
+// asks once about all columns that mean nothing.
 func TestIngest_Preview(t *testing.T) {
 	t.Parallel()
 	in := write(t, "in.csv", "company,city,a,b\nBlue Door,Bath,1,2\n,,1,2\nCorner Bakery,York,3,4\nMill,Leeds,3,4\nQuay,Hull,5,6\n,,7,8\nTotal,,20,24\n")

@@ -39,8 +39,8 @@ func (a *app) previewRefused(p *bulk.Plan, refused []*bulk.RowError) {
 	}
 }
 
-// previewQuestions prints the questions about a file. Questions about columns without a meaning are printed as one, because
-// the table names them.
+// previewQuestions prints the questions about a file. Questions about columns without a meaning are printed as one,
+// because the table names them.
 func (a *app) previewQuestions(p *bulk.Plan) {
 	var columns, hints []string
 	for _, q := range p.Questions {
@@ -118,7 +118,8 @@ func (a *app) previewJSON(p *bulk.Plan, taken []*bulk.Row, refused []*bulk.RowEr
 	}
 	columns := []column{}
 	for _, c := range p.Columns {
-		columns = append(columns, column{c.Name, append([]string{}, c.To...), c.Guessed, c.Reason, append([]string{}, c.Values...)})
+		columns = append(columns, column{c.Name, append([]string{}, c.To...), c.Guessed, c.Reason,
+			append([]string{}, c.Values...)})
 	}
 	rows, questions, rejects := []json.RawMessage{}, []string{}, []bulk.Reject{}
 	for _, row := range taken {
@@ -132,6 +133,7 @@ func (a *app) previewJSON(p *bulk.Plan, taken []*bulk.Row, refused []*bulk.RowEr
 	}
 	return a.printJSON(map[string]any{
 		"type": "preview", "file": p.Name, "format": p.Layout(), "source": p.Source, "kind": p.Kind, "guessed": p.Guessed(),
-		"columns": columns, "rows": rows, "total": totalLine(p), "questions": questions, "refused": rejects, "command": command(p),
+		"columns": columns, "rows": rows, "total": totalLine(p), "questions": questions, "refused": rejects,
+		"command": command(p),
 	})
 }

@@ -62,8 +62,9 @@ func (a *app) settled(plans []*bulk.Plan, o *ingesting) error {
 			return a.openQuestion(p, false)
 		}
 		return &failure{
-			Code: "invalid", Exit: exitInvalid, Message: fmt.Sprintf("nothing was imported: the meaning of some columns of %.80q is a guess", p.Name),
-			Hint: "see the table above; --yes accepts it, and so does " + command(p),
+			Code: "invalid", Exit: exitInvalid,
+			Message: fmt.Sprintf("nothing was imported: the meaning of some columns of %.80q is a guess", p.Name),
+			Hint:    "see the table above; --yes accepts it, and so does " + command(p),
 		}
 	}
 	return nil
@@ -106,7 +107,8 @@ func (a *app) openQuestion(p *bulk.Plan, yes bool) error {
 	}
 	file, _ := errors.AsType[*bulk.FileError](p.Err())
 	file.Reason = strings.Join(texts, "; ")
-	return &failure{Code: "invalid", Message: file.Error(), Hint: strings.Join(hints, "; ") + complete + command(p), Exit: exitInvalid, Err: file}
+	return &failure{Code: "invalid", Message: file.Error(), Hint: strings.Join(hints, "; ") + complete + command(p),
+		Exit: exitInvalid, Err: file}
 }
 
 // accepts asks at a terminal whether a plan is correct.
@@ -119,8 +121,8 @@ func (a *app) accepts(p *bulk.Plan) bool {
 	return strings.EqualFold(strings.TrimSpace(answer), "y") || strings.EqualFold(strings.TrimSpace(answer), "yes")
 }
 
-// showPlan prints the format of a file, and each column with its attribute, the reason, and three values. Of the columns
-// without an attribute it names the first ones.
+// showPlan prints the format of a file, and each column with its attribute, the reason, and three values. Of the
+// columns without an attribute it names the first ones.
 func (a *app) showPlan(w io.Writer, p *bulk.Plan) error {
 	if a.json {
 		return nil // the error says it
@@ -163,7 +165,8 @@ func (a *app) showPlan(w io.Writer, p *bulk.Plan) error {
 	if err := t.Write(w, style); err != nil || meaningless <= shownColumns {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "and %s that become nothing\n", counted(int64(meaningless-shownColumns), "more column", "more columns"))
+	_, err := fmt.Fprintf(w, "and %s that become nothing\n",
+		counted(int64(meaningless-shownColumns), "more column", "more columns"))
 	return err
 }
 

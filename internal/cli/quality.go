@@ -52,7 +52,8 @@ func (a *app) quality() *cobra.Command {
 }
 
 func (a *app) printQuality(q *decisions.Quality) error {
-	t := &term.Table{Header: []string{"kind", "within", "weight", "pairs", "decided", "drawn", "same"}, Right: map[int]bool{3: true, 4: true, 5: true, 6: true}}
+	t := &term.Table{Header: []string{"kind", "within", "weight", "pairs", "decided", "drawn", "same"},
+		Right: map[int]bool{3: true, 4: true, 5: true, 6: true}}
 	for _, k := range q.Kinds {
 		a.say("%s: precision %s, recall %s", k.Kind, within(k.Precision), within(k.Recall))
 		for _, s := range k.Strata {
@@ -60,7 +61,8 @@ func (a *app) printQuality(q *decisions.Quality) error {
 			if s.Joined {
 				within = "one entity"
 			}
-			t.Add(k.Kind, within, fromTo(s.From, s.To), term.Count(int64(s.Pairs)), term.Count(int64(s.Decided)), term.Count(int64(s.Drawn)), term.Count(int64(s.DrawnSame)))
+			t.Add(k.Kind, within, fromTo(s.From, s.To), term.Count(int64(s.Pairs)), term.Count(int64(s.Decided)),
+				term.Count(int64(s.Drawn)), term.Count(int64(s.DrawnSame)))
 		}
 		if k.Drawn == 0 {
 			a.say("no randomly drawn pair is decided yet: locus review answer --order chance")

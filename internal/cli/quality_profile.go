@@ -85,7 +85,8 @@ func shareOf(part, whole int) string {
 func number(n int) string { return term.Count(int64(n)) }
 
 func filledTable(p *decisions.Profile) *term.Table {
-	t := &term.Table{Header: []string{"kind", "attribute", "type", "source", "records", "filled", "share"}, Right: right(4, 7)}
+	t := &term.Table{Header: []string{"kind", "attribute", "type", "source", "records", "filled", "share"},
+		Right: right(4, 7)}
 	for _, k := range p.Kinds {
 		for _, of := range k.Attributes {
 			t.Add(k.Kind, of.Name, of.Type, "", number(k.Records), number(of.Filled), shareOf(of.Filled, k.Records))
@@ -99,7 +100,8 @@ func filledTable(p *decisions.Profile) *term.Table {
 }
 
 func formatTable(p *decisions.Profile) *term.Table {
-	t := &term.Table{Header: []string{"kind", "attribute", "shape", "values", "share", "odd", "example", "record"}, Right: right(3, 5)}
+	t := &term.Table{Header: []string{"kind", "attribute", "shape", "values", "share", "odd", "example", "record"},
+		Right: right(3, 5)}
 	for _, k := range p.Kinds {
 		for _, of := range k.Attributes {
 			for _, s := range of.Shapes {
@@ -148,20 +150,24 @@ func weightTable(p *decisions.Profile) *term.Table {
 }
 
 func thresholdTable(p *decisions.Profile) *term.Table {
-	t := &term.Table{Header: []string{"kind", "threshold", "change", "merge", "split", "move", "entities", "before"}, Right: right(1, 8)}
+	t := &term.Table{Header: []string{"kind", "threshold", "change", "merge", "split", "move", "entities", "before"},
+		Right: right(1, 8)}
 	for _, k := range p.Kinds {
 		for _, e := range k.Thresholds {
-			t.Add(k.Kind, e.Threshold.String(), (e.Threshold - k.Threshold).String(), number(e.Merged), number(e.Split), number(e.Moved), number(e.Entities), number(e.Before))
+			t.Add(k.Kind, e.Threshold.String(), (e.Threshold - k.Threshold).String(), number(e.Merged), number(e.Split),
+				number(e.Moved), number(e.Entities), number(e.Before))
 		}
 	}
 	return t
 }
 
 func evidenceTable(p *decisions.Profile) *term.Table {
-	t := &term.Table{Header: []string{"kind", "compared", "found", "bits", "within entities", "between two", "decided same", "decided different", "m", "u"}, Right: right(3, 10)}
+	t := &term.Table{Header: []string{"kind", "compared", "found", "bits", "within entities", "between two",
+		"decided same", "decided different", "m", "u"}, Right: right(3, 10)}
 	for _, k := range p.Kinds {
 		for _, e := range k.Evidence {
-			t.Add(k.Kind, e.Field, e.Level, e.Weight.String(), number(e.Joined), number(e.Apart), number(e.Same), number(e.Different), shareOf(e.Matching, e.MatchingOf), shareOf(e.Random, e.RandomOf))
+			t.Add(k.Kind, e.Field, e.Level, e.Weight.String(), number(e.Joined), number(e.Apart), number(e.Same),
+				number(e.Different), shareOf(e.Matching, e.MatchingOf), shareOf(e.Random, e.RandomOf))
 		}
 	}
 	return t

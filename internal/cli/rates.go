@@ -17,10 +17,12 @@ type ratesFlag struct{ rates *access.Rates }
 func (f *ratesFlag) Set(text string) error {
 	for part := range strings.SplitSeq(text, ",") {
 		name, number, _ := strings.Cut(part, "=")
-		to := map[string]*int{"requests": &f.rates.Requests, "records": &f.rates.Records, "hits": &f.rates.Hits}[strings.TrimSpace(name)]
+		to := map[string]*int{"requests": &f.rates.Requests, "records": &f.rates.Records,
+			"hits": &f.rates.Hits}[strings.TrimSpace(name)]
 		n, err := strconv.Atoi(number)
 		if to == nil || err != nil || n < 1 || n > access.MaxRate {
-			return fmt.Errorf("%.40q is no rate: want requests=N, records=N or hits=N, N from 1 to %d, separated by commas", part, access.MaxRate)
+			return fmt.Errorf("%.40q is no rate: want requests=N, records=N or hits=N, N from 1 to %d, separated by commas",
+				part, access.MaxRate)
 		}
 		*to = n
 	}

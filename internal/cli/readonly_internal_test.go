@@ -106,11 +106,17 @@ var asking = [][]string{
 
 // changingCommands are commands that change something, that open no installation, or that need more than one.
 var changingCommands = []string{
-	"locus serve", "locus mcp", "locus vacuum", "locus retain", "locus mirror mongodb", "locus metric hit", "locus entity merge",
-	"locus entity unmerge", "locus entity pin", "locus decision withdraw", "locus decision import", "locus decision bulk", "locus decision undo", "locus review answer", "locus review assign", "locus judge", "locus kind create",
+	"locus serve", "locus mcp", "locus vacuum", "locus retain", "locus mirror mongodb", "locus metric hit",
+	"locus entity merge",
+	"locus entity unmerge", "locus entity pin", "locus decision withdraw", "locus decision import", "locus decision bulk",
+	"locus decision undo", "locus review answer", "locus review assign", "locus judge", "locus kind create",
 	"locus terms build", "locus rollup define", "locus rollup rebuild", "locus sink create", "locus sink pause",
-	"locus source create", "locus source pause", "locus source resume", "locus source drop", "locus source dead retry", "locus source dead drop",
-	"locus sink resume", "locus sink adopt", "locus sink verify", "locus sink delete", "locus sink dead retry", "locus sink dead drop", "locus token create", "locus token rotate", "locus token revoke", "locus session end", "locus access block", "locus access unblock", "locus cell restored", "locus restore", "locus demo", "locus backup mark",
+	"locus source create", "locus source pause", "locus source resume", "locus source drop", "locus source dead retry",
+	"locus source dead drop",
+	"locus sink resume", "locus sink adopt", "locus sink verify", "locus sink delete", "locus sink dead retry",
+	"locus sink dead drop", "locus token create", "locus token rotate", "locus token revoke", "locus session end",
+	"locus access block", "locus access unblock", "locus cell restored", "locus restore", "locus demo",
+	"locus backup mark",
 }
 
 // TestP06_AskingListsAllCommands checks that every command that opens an installation is in one of the two lists.
@@ -125,7 +131,8 @@ func TestP06_AskingListsAllCommands(t *testing.T) {
 	}
 	walk(root, func(c *cobra.Command) {
 		path := c.CommandPath()
-		if c.Runnable() && c.Flags().Lookup("map") != nil && c.Flags().Lookup("data") != nil && !looked[path] && !slices.Contains(changingCommands, path) {
+		if c.Runnable() && c.Flags().Lookup("map") != nil && c.Flags().Lookup("data") != nil && !looked[path] &&
+			!slices.Contains(changingCommands, path) {
 			t.Errorf("%s is neither asked nor known to change something", path)
 		}
 	})
@@ -188,7 +195,8 @@ func TestP06_AskingChangesNothing(t *testing.T) {
 				}
 				return path
 			}
-			records := file("places.csv", "id,name,phones\n1,Golden Bakery,+1 212 555 0101\n2,Moe's Pizza,+1 212 555 0102\n3,Golden Bakery,+1 212 555 0101\n")
+			records := file("places.csv",
+				"id,name,phones\n1,Golden Bakery,+1 212 555 0101\n2,Moe's Pizza,+1 212 555 0102\n3,Golden Bakery,+1 212 555 0101\n")
 			cells, err := storage.Open(t.Context(), at, &storage.Options{Cells: 2, Notice: time.Second})
 			if err == nil {
 				err = cells.Close()
@@ -205,7 +213,8 @@ func TestP06_AskingChangesNothing(t *testing.T) {
 			_, terms, _ := strings.Cut(try("terms", "build", "--kind", "place", "--json"), `"hash":"`)
 			terms, _, _ = strings.Cut(terms, `"`)
 			entity, _, _ := strings.Cut(strings.TrimPrefix(try("entity", "get", "crm:1", "--json"), `{"id":"`), `"`)
-			words := strings.NewReplacer("FILE", records, "ID", entity, "PACK", terms, "KIND", file("place.yaml", try("kind", "show", "place")))
+			words := strings.NewReplacer("FILE", records, "ID", entity, "PACK", terms, "KIND",
+				file("place.yaml", try("kind", "show", "place")))
 
 			before, m := mapAndHeads(t, at)
 			select {
@@ -233,7 +242,8 @@ func TestP06_AskingChangesNothing(t *testing.T) {
 			try("ingest", "--source", "late", "--key", "id", records)
 			try("record", "get", "late:1")
 			if _, after := mapAndHeads(t, at); !after.Until().After(m.Until()) || after.Epoch() <= m.Epoch() {
-				t.Errorf("a put is to move the map on: until %v, epoch %d; before until %v, epoch %d", after.Until(), after.Epoch(), m.Until(), m.Epoch())
+				t.Errorf("a put is to move the map on: until %v, epoch %d; before until %v, epoch %d", after.Until(), after.Epoch(),
+					m.Until(), m.Epoch())
 			}
 		})
 	}

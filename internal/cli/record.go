@@ -183,7 +183,8 @@ func (a *app) erase(c *cobra.Command, cl *client, refs []entity.Ref, yes, dryRun
 			}
 			continue
 		}
-		raw, err := cl.do(c.Context(), http.MethodDelete, httpapi.RecordPath(r.Source, r.Key), url.Values{"erase": {"true"}}, nil, nil)
+		raw, err := cl.do(c.Context(), http.MethodDelete, httpapi.RecordPath(r.Source, r.Key),
+			url.Values{"erase": {"true"}}, nil, nil)
 		if err != nil {
 			return err
 		}

@@ -83,7 +83,8 @@ func TestPrintStatus(t *testing.T) {
 	var out, talk bytes.Buffer
 	a := &app{stdout: &out, stderr: &talk}
 	s := &cells.Status{Ready: true, Rules: "r", Counts: entity.Counts{Records: 1234567, Entities: 5}, Cells: []cells.CellStatus{
-		{Stats: cell.Stats{Cell: cell.ID{Gen: 0, Index: 3}, URL: "sqlite:cells/g0-3.db", PUIDs: 7, Bytes: 4096}, Counts: entity.Counts{Records: 7, Entities: 5}},
+		{Stats: cell.Stats{Cell: cell.ID{Gen: 0, Index: 3}, URL: "sqlite:cells/g0-3.db", PUIDs: 7, Bytes: 4096},
+			Counts: entity.Counts{Records: 7, Entities: 5}},
 	}}
 	if err := a.printStatus(s); err != nil {
 		t.Fatal(err)

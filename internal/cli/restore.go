@@ -93,7 +93,8 @@ func (a *app) restore(ctx context.Context, w where, name string, cells int) (err
 		}
 	}
 	restored, err := locus.Restore(ctx, w.place, file, &locus.Options{
-		Storage: storage.Options{Cells: cells, Notice: w.notice, UnsafeDurability: w.unsafe}, Logger: a.logger(slog.LevelError),
+		Storage: storage.Options{Cells: cells, Notice: w.notice, UnsafeDurability: w.unsafe},
+		Logger:  a.logger(slog.LevelError),
 	})
 	done()
 	if err != nil {
@@ -104,7 +105,8 @@ func (a *app) restore(ctx context.Context, w where, name string, cells int) (err
 		return err
 	}
 	if err := a.summary(raw, "%s: %s, %s, %s, %s", term.Escape(w.String()), counted(restored.Records, "record", "records"),
-		counted(restored.Entities, "entity", "entities"), counted(restored.Decisions-restored.Dropped, "decision", "decisions"),
+		counted(restored.Entities, "entity", "entities"),
+		counted(restored.Decisions-restored.Dropped, "decision", "decisions"),
 		counted(restored.Metrics, "metric", "metrics")); err != nil {
 		return err
 	}
@@ -112,10 +114,12 @@ func (a *app) restore(ctx context.Context, w where, name string, cells int) (err
 		a.say("%s when the dump was taken: entities cannot be compared", restored.Unsettled)
 	}
 	if restored.Sinks > 0 {
-		a.say("%s paused, since the former installation may still deliver: locus sink adopt NAME takes a target over", counted(restored.Sinks, "sink is", "sinks are"))
+		a.say("%s paused, since the former installation may still deliver: locus sink adopt NAME takes a target over",
+			counted(restored.Sinks, "sink is", "sinks are"))
 	}
 	if restored.Sources > 0 {
-		a.say("%s paused: locus source resume NAME goes on where the dump was taken", counted(restored.Sources, "stream of a source is", "streams of sources are"))
+		a.say("%s paused: locus source resume NAME goes on where the dump was taken",
+			counted(restored.Sources, "stream of a source is", "streams of sources are"))
 	}
 	if restored.Differs() {
 		return errDiffers
@@ -131,7 +135,8 @@ func (a *app) readBackup(name, doing string) (file *bufio.Reader, done func(), e
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
-			return nil, nil, &failure{Code: "not_found", Message: fmt.Sprintf("read the file: %v", err), Hint: "locus backup -o FILE and locus dump -o FILE write one", Exit: exitNotFound, Err: err}
+			return nil, nil, &failure{Code: "not_found", Message: fmt.Sprintf("read the file: %v", err),
+				Hint: "locus backup -o FILE and locus dump -o FILE write one", Exit: exitNotFound, Err: err}
 		}
 		shut = func() { _ = f.Close() }
 		if info, err := f.Stat(); err == nil {

@@ -28,7 +28,8 @@ type retaining struct {
 
 func (r *retaining) flags(c *cobra.Command) {
 	r.minutes, r.hours = spell(counter.DefaultRetention.Minutes), spell(counter.DefaultRetention.Quarters)
-	c.Flags().Var(&r.minutes, "retain-minutes", "how long hits are kept by minute, such as 90d or 1y; 0 means for ever; days are always kept for ever")
+	c.Flags().Var(&r.minutes, "retain-minutes",
+		"how long hits are kept by minute, such as 90d or 1y; 0 means for ever; days are always kept for ever")
 	c.Flags().Var(&r.hours, "retain-hours", "how long hits are kept by hour, at least as long as by minute")
 	c.Flags().Var(&r.metrics, "retain-metrics", "retention by minute and by hour of metrics with this prefix, such as 'api.=14d/1y'; may be repeated, the first match counts")
 }
@@ -36,7 +37,8 @@ func (r *retaining) flags(c *cobra.Command) {
 func (r *retaining) check() error {
 	for _, one := range r.all() {
 		short := func(d time.Duration) bool { return d != 0 && d < leastKept }
-		if short(one.Minutes) || short(one.Quarters) || one.Quarters != 0 && (one.Minutes == 0 || one.Minutes > one.Quarters) {
+		if short(one.Minutes) || short(one.Quarters) || one.Quarters != 0 &&
+			(one.Minutes == 0 || one.Minutes > one.Quarters) {
 			return usage("--retain-minutes 90d --retain-hours 3y",
 				"%s for %.60q: hits are kept by minute for at least 8 days, and by hour at least as long", spells(one), one.Prefix)
 		}
@@ -46,7 +48,8 @@ func (r *retaining) check() error {
 
 // all returns the rules in order of precedence.
 func (r *retaining) all() []counter.Retention {
-	return append(append([]counter.Retention(nil), r.metrics...), counter.Retention{Minutes: time.Duration(r.minutes), Quarters: time.Duration(r.hours)})
+	return append(append([]counter.Retention(nil), r.metrics...),
+		counter.Retention{Minutes: time.Duration(r.minutes), Quarters: time.Duration(r.hours)})
 }
 
 // spell is a flag for a time in days or years.

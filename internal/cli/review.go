@@ -60,13 +60,15 @@ func (a *app) reviewList() *cobra.Command {
 			if pages.limit > 100 {
 				return usage("--limit 100", "--limit %d: a page has at most 100 pairs", pages.limit)
 			}
-			t := &term.Table{Header: []string{"weight", "record", "other", "entity", "other", "merges", "teaches"}, Right: map[int]bool{0: true, 5: true, 6: true}}
+			t := &term.Table{Header: []string{"weight", "record", "other", "entity", "other", "merges", "teaches"},
+				Right: map[int]bool{0: true, 5: true, 6: true}}
 			err := pages.list(c.Context(), a, cl, "/v1/review", "pairs", filterQuery(orderQuery(order), &f), func(raw json.RawMessage) error {
 				var p pair
 				if err := json.Unmarshal(raw, &p); err != nil {
 					return fmt.Errorf("read a pair: %w", err)
 				}
-				t.Add(p.Explanation.Weight.String(), p.A.String(), p.B.String(), p.EntityA, p.EntityB, plural(p.Merges, "record"), fmt.Sprintf("%.2f", p.Teaches))
+				t.Add(p.Explanation.Weight.String(), p.A.String(), p.B.String(), p.EntityA, p.EntityB, plural(p.Merges, "record"),
+					fmt.Sprintf("%.2f", p.Teaches))
 				return nil
 			})
 			if err != nil || a.json {
@@ -160,7 +162,8 @@ func (a *app) reviewPairs(c *cobra.Command, cl *client, f *by, order string) err
 		}
 		for i := range page.Pairs {
 			p := &page.Pairs[i]
-			fmt.Fprintf(a.stdout, "\n%s   and   %s   %s one of %s; the answer teaches %.2f bits\n", term.Escape(p.A.String()), term.Escape(p.B.String()), would(p.Joined), plural(p.Merges, "record"), p.Teaches)
+			fmt.Fprintf(a.stdout, "\n%s   and   %s   %s one of %s; the answer teaches %.2f bits\n", term.Escape(p.A.String()),
+				term.Escape(p.B.String()), would(p.Joined), plural(p.Merges, "record"), p.Teaches)
 			if err := a.waterfall(a.stdout, &p.Explanation, "5"); err != nil {
 				return err
 			}

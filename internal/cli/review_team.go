@@ -34,10 +34,13 @@ func (a *app) reviewTeam() *cobra.Command {
 			if a.json {
 				return a.printRaw(typed("team", raw))
 			}
-			a.say("%s to review%s; people disagree about %d", plural(team.Left, "pair"), map[bool]string{true: " and more"}[team.More], team.Unsettled)
-			t := &term.Table{Header: []string{"what", "who", "today", "week", "all", "rate", "in bulk", "assigned"}, Right: map[int]bool{2: true, 3: true, 4: true, 5: true, 6: true, 7: true}}
+			a.say("%s to review%s; people disagree about %d", plural(team.Left, "pair"),
+				map[bool]string{true: " and more"}[team.More], team.Unsettled)
+			t := &term.Table{Header: []string{"what", "who", "today", "week", "all", "rate", "in bulk", "assigned"},
+				Right: map[int]bool{2: true, 3: true, 4: true, 5: true, 6: true, 7: true}}
 			for _, p := range team.People {
-				t.Add("answers", p.Person, strconv.Itoa(p.Today), strconv.Itoa(p.Week), strconv.Itoa(p.All), strconv.FormatFloat(p.Rate, 'f', 0, 64), strconv.Itoa(p.InBulk), strconv.Itoa(p.Assigned))
+				t.Add("answers", p.Person, strconv.Itoa(p.Today), strconv.Itoa(p.Week), strconv.Itoa(p.All),
+					strconv.FormatFloat(p.Rate, 'f', 0, 64), strconv.Itoa(p.InBulk), strconv.Itoa(p.Assigned))
 			}
 			for _, g := range team.Agreement {
 				t.Add("agreement", g.A+", "+g.B, "", "", fmt.Sprintf("%d of %d", g.Agree, g.Pairs), "", "", "")

@@ -48,8 +48,9 @@ func (a *app) rollupList() *cobra.Command {
 				return err
 			}
 			t := &term.Table{
-				Header: []string{"rollup", "state", "over", "group", "dimension", "measures", "generation", "groups", "lag", "verified"},
-				Right:  map[int]bool{6: true, 7: true, 8: true},
+				Header: []string{"rollup", "state", "over", "group", "dimension", "measures", "generation", "groups", "lag",
+					"verified"},
+				Right: map[int]bool{6: true, 7: true, 8: true},
 			}
 			for _, raw := range list.Rollups {
 				if a.json {
@@ -162,7 +163,8 @@ func unwell(of *httpapi.Rollup) error {
 			return errUnavailable([]string{in.Cell.String()})
 		}
 		return &failure{
-			Code: "failed", Message: fmt.Sprintf("rollup %s is stalled in cell %s: %s", of.Name, in.Cell, in.Reason), Exit: exitFailed,
+			Code: "failed", Message: fmt.Sprintf("rollup %s is stalled in cell %s: %s", of.Name, in.Cell, in.Reason),
+			Exit: exitFailed,
 			Hint: "fix the cause; then locus rollup rebuild " + of.Name,
 		}
 	}
@@ -189,7 +191,8 @@ func (a *app) rollupDrop() *cobra.Command {
 						return err
 					}
 				} else {
-					a.say("will drop rollup %s, %s in %s", of.Name, counted(of.Groups, "group", "groups"), plural(len(of.Cells), "cell"))
+					a.say("will drop rollup %s, %s in %s", of.Name, counted(of.Groups, "group", "groups"),
+						plural(len(of.Cells), "cell"))
 				}
 				if f.dryRun {
 					return nil

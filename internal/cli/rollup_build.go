@@ -55,7 +55,8 @@ func (a *app) built(ctx context.Context, cl *client, of *httpapi.Rollup, raw jso
 		return a.summary(typed("result", raw), "")
 	}
 	if of.Building != 0 {
-		a.say("%s: rollup %s, generation %d is being built: locus rollup status %s, or --wait", outcome, of.Name, of.Building, of.Name)
+		a.say("%s: rollup %s, generation %d is being built: locus rollup status %s, or --wait", outcome, of.Name,
+			of.Building, of.Name)
 		return nil
 	}
 	if outcome == "rebuilding" {
@@ -85,7 +86,8 @@ func (a *app) await(ctx context.Context, cl *client, of *httpapi.Rollup) (*httpa
 		case err == nil && now.Generation >= target:
 			return now, raw, nil
 		case err == nil && now.Building < target:
-			return nil, nil, &failure{Code: "conflict", Message: fmt.Sprintf("rollup %s was dropped and defined again concurrently", of.Name), Exit: exitConflict}
+			return nil, nil, &failure{Code: "conflict",
+				Message: fmt.Sprintf("rollup %s was dropped and defined again concurrently", of.Name), Exit: exitConflict}
 		case err == nil && now.Trouble != "":
 			return nil, nil, unbuildable(now)
 		case err == nil && now.Generation == 0:
@@ -112,15 +114,18 @@ func (a *app) buildLine(of *httpapi.Rollup, raw json.RawMessage) string {
 	case a.json:
 		return `{"type":"progress"}`
 	case of.State != rollups.Building:
-		return fmt.Sprintf("building generation %d beside %d, which serves: %d of %d cells", of.Building, of.Generation, of.Built, len(of.Cells))
+		return fmt.Sprintf("building generation %d beside %d, which serves: %d of %d cells", of.Building, of.Generation,
+			of.Built, len(of.Cells))
 	}
-	return fmt.Sprintf("building generation %d: %d of %d cells, %s", of.Building, of.Built, len(of.Cells), counted(of.Groups, "group", "groups"))
+	return fmt.Sprintf("building generation %d: %d of %d cells, %s", of.Building, of.Built, len(of.Cells),
+		counted(of.Groups, "group", "groups"))
 }
 
 // unbuildable returns why a generation cannot be built; the active one continues.
 func unbuildable(of *httpapi.Rollup) error {
 	f := &failure{
-		Code: "failed", Message: fmt.Sprintf("generation %d of rollup %s cannot be built: %s", of.Building, of.Name, of.Trouble), Exit: exitFailed,
+		Code: "failed", Message: fmt.Sprintf("generation %d of rollup %s cannot be built: %s", of.Building, of.Name,
+			of.Trouble), Exit: exitFailed,
 		Hint: "define it otherwise",
 	}
 	if of.Generation != 0 {

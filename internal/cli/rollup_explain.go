@@ -49,7 +49,8 @@ func (a *app) rollupExplain() *cobra.Command {
 			if _, err := cl.get(c.Context(), httpapi.ExplainPath(args[0], args[1:]), url.Values{"limit": {strconv.Itoa(limit)}}, &list); err != nil {
 				return err
 			}
-			t := &term.Table{Header: []string{"cell", "seq", "time", "kind", "entity", "counted", "counts", "what"}, Right: map[int]bool{1: true}}
+			t := &term.Table{Header: []string{"cell", "seq", "time", "kind", "entity", "counted", "counts", "what"},
+				Right: map[int]bool{1: true}}
 			for _, raw := range list.Effects {
 				if a.json {
 					if err := a.printRaw(typed("result", raw)); err != nil {

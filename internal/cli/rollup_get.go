@@ -65,7 +65,8 @@ func (a *app) rollupGet() *cobra.Command {
 	g.flags(c)
 	c.Flags().IntVar(&g.top, "top", 0, "only the groups with the largest totals, at most this many")
 	c.Flags().StringVar(&g.by, "by", "", "with --top: the measure to order by, a count, sum or avg")
-	c.Flags().StringVar(&g.min, "min-watermark", "", "wait until the rollup includes this watermark, such as g0-0:17,g0-3:4, which writes return")
+	c.Flags().StringVar(&g.min, "min-watermark", "",
+		"wait until the rollup includes this watermark, such as g0-0:17,g0-3:4, which writes return")
 	c.Flags().BoolVar(&g.latest, "latest", false, "wait until the rollup includes everything written before")
 	c.Flags().BoolVar(&g.partial, "partial", false, "return a result without the cells that are unavailable")
 	c.Flags().BoolVar(&g.rows, "rows", false, "a row for each value of the dimension, not a column")
@@ -80,7 +81,8 @@ func (g *getting) check(c *cobra.Command, args []string) error {
 	case err != nil:
 		return usage("--min-watermark g0-0:17,g0-3:4, as writes return it", "--min-watermark %.60q is not a watermark", g.min)
 	case len(args) > 1 && (list || g.top != 0 || g.by != ""):
-		return usage("leave out the flag, or VALUE", "locus rollup get: --limit, --cursor, --all and --top are not for one group")
+		return usage("leave out the flag, or VALUE",
+			"locus rollup get: --limit, --cursor, --all and --top are not for one group")
 	case g.top != 0 && list:
 		return usage("leave out one of them", "locus rollup get: --top excludes --limit, --cursor and --all")
 	case c.Flags().Changed("top") && (g.top < 1 || g.top > locus.MaxLimit):
@@ -211,14 +213,16 @@ func (g *getting) measure(c *cobra.Command, cl *client, name string) (string, er
 		}
 	}
 	if len(names) != 1 {
-		return "", usage("--by "+strings.Join(names, ", or --by "), "locus rollup get: --by is missing: the measure to order by")
+		return "", usage("--by "+strings.Join(names, ", or --by "),
+			"locus rollup get: --by is missing: the measure to order by")
 	}
 	return names[0], nil
 }
 
 // reading prints the watermark of an answer.
 func (a *app) reading(r *httpapi.RollupReading, skipped int64) {
-	a.say("true at %v   %s   lag %s   generation %d   %s", r.Watermark, r.AsOf.UTC().Format(timeMilli), millis(r.LagMS), r.Generation, verifiedText(r.VerifiedAt))
+	a.say("true at %v   %s   lag %s   generation %d   %s", r.Watermark, r.AsOf.UTC().Format(timeMilli), millis(r.LagMS),
+		r.Generation, verifiedText(r.VerifiedAt))
 	if r.State == rollups.Failed {
 		a.say("%s   it is stalled: locus rollup status %s shows why", a.talk.Paint("31", "failed"), r.Rollup)
 	}

@@ -61,7 +61,8 @@ func TestGroupsTable(t *testing.T) {
 			"tag\tlocation\tmean\tpets\ncat\thouse\t4.25\t8\ncat\t(none)\t\t1\ncat\ttotal\t4.25\t9\n" +
 				"dog\tbackyard\t32.5\t4\ndog\thouse\t25\t2\ndog\ttotal\t30\t6\n",
 		},
-		{"no dimension", rollup.Definition{Group: []string{"tag"}, Measures: both}, false, "tag\tmean\tpets\ncat\t4.25\t9\ndog\t30\t6\n"},
+		{"no dimension", rollup.Definition{Group: []string{"tag"}, Measures: both}, false,
+			"tag\tmean\tpets\ncat\t4.25\t9\ndog\t30\t6\n"},
 	} {
 		var out bytes.Buffer
 		if err := groupsTable(&c.d, groups, c.rows, false).Write(&out, term.Style{}); err != nil {
@@ -76,7 +77,8 @@ func TestGroupsTable(t *testing.T) {
 // A terminal gets rows if there are too many columns; a program always gets the same format.
 func TestGroupsTable_TooWide(t *testing.T) {
 	t.Parallel()
-	d := rollup.Definition{Group: []string{"tag"}, Dimension: "location", Measures: []rollup.Measure{{Name: "pets", Func: rollup.Count}}}
+	d := rollup.Definition{Group: []string{"tag"}, Dimension: "location",
+		Measures: []rollup.Measure{{Name: "pets", Func: rollup.Count}}}
 	for n, rows := range map[int]int{maxAcross: 1, maxAcross + 1: maxAcross + 2} {
 		g := httpapi.RollupGroup{Group: []string{"cat"}}
 		for i := range n {
@@ -105,7 +107,8 @@ func TestLineOf(t *testing.T) {
 	t.Parallel()
 	lines := strings.Split("rollup: x\nwhere:\n  city: { min: 3 }\nmeasures:\n  n: count\n  city:\n    sum: a\n", "\n")
 	for field, want := range map[string]int{
-		"rollup": 1, "where.city.min": 3, "measures.city": 6, "measures.city.sum": 7, "measures.n.scale": 5, "dimension": 0, "measures.gone.sum": 4,
+		"rollup": 1, "where.city.min": 3, "measures.city": 6, "measures.city.sum": 7, "measures.n.scale": 5, "dimension": 0,
+		"measures.gone.sum": 4,
 	} {
 		if got := lineOf(lines, strings.Split(field, ".")); got != want {
 			t.Errorf("%s: %d, want %d", field, got, want)
@@ -122,7 +125,8 @@ func TestCaret(t *testing.T) {
 		{"  n: { sum: a }", "measures.n.sum", "    7 |   n: { sum: a }\n      |        ^"},
 		{"\tn: a", "x", "    7 |  n: a\n      |  ^"},
 		{"é\x1b: sum: a", "sum", "    7 | é\\x1b: sum: a\n      |        ^"},
-		{strings.Repeat("a", 300) + " sum", "sum", "    7 | ..." + strings.Repeat("a", 49) + " sum\n      |" + strings.Repeat(" ", 54) + "^"},
+		{strings.Repeat("a", 300) + " sum", "sum",
+			"    7 | ..." + strings.Repeat("a", 49) + " sum\n      |" + strings.Repeat(" ", 54) + "^"},
 	} {
 		if got := caret(7, c.line, strings.Split(c.field, ".")); got != c.want {
 			t.Errorf("got\n%s\nwant\n%s", got, c.want)
@@ -156,7 +160,8 @@ func TestVerify(t *testing.T) {
 	out, talk, err := verify(t, false, counted,
 		`{"type":"verified","cell":"g0-0","watermark":"17","things":9,"rows":4,"differs":2,"differences":[{"group":["cat","x"],"stored":"house [1]","recomputed":""}]}`,
 		`{"type":"result","cells":1,"things":9,"rows":4,"differs":2}`)
-	if !errors.As(err, &f) || f.Exit != exitFailed || f.Code != "differs" || out != "rollup\tcells\tthings\trows\tdiffer\na\t1\t9\t4\t2\n" {
+	if !errors.As(err, &f) || f.Exit != exitFailed || f.Code != "differs" ||
+		out != "rollup\tcells\tthings\trows\tdiffer\na\t1\t9\t4\t2\n" {
 		t.Errorf("%v\n%s", err, out)
 	}
 	for _, says := range []string{"differs a in cell g0-0, watermark 17: group cat, x is stored as house [1], but is nothing\n", "and 1 row more in cell g0-0\n"} {
@@ -164,7 +169,8 @@ func TestVerify(t *testing.T) {
 			t.Errorf("it does not say %q:\n%s", says, talk)
 		}
 	}
-	good := []string{counted, `{"type":"verified","cell":"g0-0","watermark":"17","things":9,"rows":4,"differs":0}`, `{"type":"result","cells":1,"things":9,"rows":4,"differs":0}`}
+	good := []string{counted, `{"type":"verified","cell":"g0-0","watermark":"17","things":9,"rows":4,"differs":0}`,
+		`{"type":"result","cells":1,"things":9,"rows":4,"differs":0}`}
 	if _, _, err := verify(t, false, good...); !errors.As(err, &f) || f.Exit != exitUnavailable || !strings.Contains(f.Message, "rollup b is being built") {
 		t.Errorf("one is being built: %v", err)
 	}
@@ -187,11 +193,13 @@ func TestAwait(t *testing.T) {
 		code    string // of the failure
 		says    string
 	}{
-		{"serves", []string{`{"name":"a","state":"building","building":2,` + cells + `}`, `{"name":"a","state":"following","generation":2}`}, "", ""},
+		{"serves", []string{`{"name":"a","state":"building","building":2,` + cells + `}`,
+			`{"name":"a","state":"following","generation":2}`}, "", ""},
 		{"a later one serves", []string{`{"name":"a","state":"following","generation":3,"building":4}`}, "", ""},
 		{"fails", []string{`{"name":"a","state":"failed","building":2,"cells":[{"cell":"g0-1","state":"failed","watermark":"0","last":"0","reason":"too many"}]}`}, "failed", "is stalled in cell g0-1: too many"},
 		{"dropped", []string{`{"name":"a","state":"building","building":1}`}, "conflict", "concurrently"},
-		{"interrupted", []string{`{"name":"a","state":"building","building":2,` + cells + `}`, "interrupt"}, "interrupted", "interrupted"},
+		{"interrupted", []string{`{"name":"a","state":"building","building":2,` + cells + `}`, "interrupt"}, "interrupted",
+			"interrupted"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, interrupt := context.WithCancel(t.Context())

@@ -47,7 +47,8 @@ func served(t *testing.T) map[string]string {
 	ctx, stop := context.WithCancel(t.Context())
 	out, done := watch("\n"), make(chan int)
 	go func() {
-		done <- cli.Run(ctx, []string{"demo", "--no-load", "--cells", "2", "--addr", "127.0.0.1:0", "--json"}, strings.NewReader(""), out, io.Discard, nil)
+		done <- cli.Run(ctx, []string{"demo", "--no-load", "--cells", "2", "--addr", "127.0.0.1:0", "--json"},
+			strings.NewReader(""), out, io.Discard, nil)
 	}()
 	t.Cleanup(func() {
 		stop()

@@ -69,13 +69,15 @@ func TestRollup_Examples(t *testing.T) {
 			"food > bakery\t\t1\t1\t2\nfood > pizza\t\t1\t\t1\nshop > books\t1\t\t\t1\n"},
 		{[]string{"places_by_category", "--top", "1"}, "category\tSpringfield\t(none)\ttotal\nfood > bakery\t1\t1\t2\n"},
 		{[]string{"places_by_category", "shop > books"}, "category\tShelbyville\ttotal\nshop > books\t1\t1\n"},
-		{[]string{"records_by_source", "--top", "2", "--by", "records"}, "source\tcreated\tmatched\ttotal\ncrm\t4\t\t4\nweb\t\t1\t1\n"},
+		{[]string{"records_by_source", "--top", "2", "--by", "records"},
+			"source\tcreated\tmatched\ttotal\ncrm\t4\t\t4\nweb\t\t1\t1\n"},
 	} {
 		got := must(t, env, append([]string{"rollup", "get"}, c.args...)...)
 		if diff := cmp.Diff(c.want, got.stdout); diff != "" {
 			t.Errorf("get %v: -want +got:\n%s", c.args, diff)
 		}
-		if !strings.Contains(got.err, "true at g0-0:") || strings.Contains(got.err, "more follow") != (c.args[len(c.args)-1] == "1" && c.args[1] == "--rows") {
+		if !strings.Contains(got.err, "true at g0-0:") ||
+			strings.Contains(got.err, "more follow") != (c.args[len(c.args)-1] == "1" && c.args[1] == "--rows") {
 			t.Errorf("get %v: %s", c.args, got.err)
 		}
 	}
@@ -94,13 +96,15 @@ func TestRollup_ExplainsWhatWasWritten(t *testing.T) {
 	longtest.Slow(t)
 	env := installed(t)
 	must(t, env, "rollup", "define", byCategory)
-	must(t, env, "ingest", "--source", "crm", "--key", "id", write(t, "more.csv", "id,name,category,city\n2,Golden Bakery,food > bakery,Shelbyville\n"))
+	must(t, env, "ingest", "--source", "crm", "--key", "id",
+		write(t, "more.csv", "id,name,category,city\n2,Golden Bakery,food > bakery,Shelbyville\n"))
 	if got := must(t, env, "rollup", "get", "places_by_category", "food > bakery", "--latest"); !strings.HasSuffix(got.stdout, "\nfood > bakery\t1\t1\t2\n") {
 		t.Errorf("get:\n%s", got.stdout)
 	}
 	got := must(t, env, "rollup", "explain", "places_by_category", "food > bakery")
 	lines := strings.Split(strings.TrimSpace(got.stdout), "\n")
-	if len(lines) != 2 || !strings.Contains(lines[1], "\tSpringfield\tShelbyville\t") || !strings.Contains(lines[1], "city: Springfield -> Shelbyville") {
+	if len(lines) != 2 || !strings.Contains(lines[1], "\tSpringfield\tShelbyville\t") ||
+		!strings.Contains(lines[1], "city: Springfield -> Shelbyville") {
 		t.Errorf("explain:\n%s", got.stdout)
 	}
 	var line map[string]any
@@ -154,10 +158,13 @@ func TestRollupDefine_TellsAllThatIsWrong(t *testing.T) {
 		}},
 		"kind": {"rollup: x\nkind: place\ngroup: nme\ndimension: phones\nmeasures:\n  n: count\n  s: { sum: none }\n", []string{
 			":3: group: kind place has no attribute nme\n", ":4: dimension: attribute phones has many values",
-			":7: measures.s.sum: kind place has no attribute none\n    7 |   s: { sum: none }\n      |        ^\n", "3 problems in the definition",
+			":7: measures.s.sum: kind place has no attribute none\n    7 |   s: { sum: none }\n      |        ^\n",
+			"3 problems in the definition",
 		}},
-		"json": {`{"rollup":"x","kind":"place","group":["category"],"dimension":"nope"}`, []string{":1: dimension: kind place has no attribute nope\n"}},
-		"yaml": {"rollup: x\ngroup:\n  - \"b\n", []string{":3: rollup: found unexpected end of stream", "1 problem in the definition"}},
+		"json": {`{"rollup":"x","kind":"place","group":["category"],"dimension":"nope"}`,
+			[]string{":1: dimension: kind place has no attribute nope\n"}},
+		"yaml": {"rollup: x\ngroup:\n  - \"b\n",
+			[]string{":3: rollup: found unexpected end of stream", "1 problem in the definition"}},
 		"none": {" \n", []string{"contains no definition"}},
 	} {
 		file := write(t, "x.yaml", c.text)
@@ -171,7 +178,8 @@ func TestRollupDefine_TellsAllThatIsWrong(t *testing.T) {
 			t.Errorf("%s: exit code %d, %q", name, got.code, got.stdout)
 		}
 		for line := range strings.Lines(run(t.Context(), env, "rollup", "define", file, "--json").err) {
-			if !strings.HasPrefix(line, `{"type":"problem","file":"`) && !strings.HasPrefix(line, `{"type":"exit_error","code":"invalid"`) {
+			if !strings.HasPrefix(line, `{"type":"problem","file":"`) &&
+				!strings.HasPrefix(line, `{"type":"exit_error","code":"invalid"`) {
 				t.Errorf("%s --json: %s", name, line)
 			}
 		}
@@ -213,7 +221,8 @@ func TestRollup_Refuses(t *testing.T) {
 	} {
 		got := run(t.Context(), env, append([]string{"rollup"}, c.args...)...)
 		if got.code != c.code || !strings.Contains(got.err, c.says) {
-			t.Errorf("locus rollup %s: exit code %d, want %d, and %q:\n%s", strings.Join(c.args, " "), got.code, c.code, c.says, got.err)
+			t.Errorf("locus rollup %s: exit code %d, want %d, and %q:\n%s", strings.Join(c.args, " "), got.code, c.code,
+				c.says, got.err)
 		}
 	}
 }

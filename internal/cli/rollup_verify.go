@@ -98,7 +98,8 @@ func (v *verifying) one(c *cobra.Command, cl *client, name string) error {
 		if of.Verification != nil {
 			things = of.Things
 		}
-		return name, fmt.Sprintf("verifying %s: %d cells compared, %s counted in %s", name, cells, term.Count(int64(things)), of.Cell), nil
+		return name, fmt.Sprintf("verifying %s: %d cells compared, %s counted in %s", name, cells, term.Count(int64(things)),
+			of.Cell), nil
 	})
 	if err != nil {
 		return err
@@ -137,7 +138,8 @@ func (v *verifying) differences(name string, of *rollups.CellVerification) error
 			of.Watermark, term.Escape(strings.Join(d.Group, ", ")), orNothing(d.Stored), orNothing(d.Recomputed))
 	}
 	if of.Reason != "" && !v.json {
-		v.say("%s is stalled in cell %s at watermark %d: %s", term.Escape(name), of.Cell, of.Watermark, term.Escape(of.Reason))
+		v.say("%s is stalled in cell %s at watermark %d: %s", term.Escape(name), of.Cell, of.Watermark,
+			term.Escape(of.Reason))
 	}
 	if more := of.Differs - len(of.Differences); more > 0 && !v.json {
 		v.say("and %s more in cell %s", plural(more, "row"), of.Cell)
@@ -156,7 +158,8 @@ func orNothing(text string) string {
 func (v *verifying) end(rollups int) error {
 	var err error
 	if v.json {
-		err = v.printJSON(map[string]any{"type": "summary", "rollups": rollups, "differs": v.differs, "building": len(v.building)})
+		err = v.printJSON(map[string]any{"type": "summary", "rollups": rollups, "differs": v.differs,
+			"building": len(v.building)})
 	} else {
 		err = v.printTable(v.t)
 	}
@@ -165,12 +168,14 @@ func (v *verifying) end(rollups int) error {
 		return err
 	case v.differs > 0:
 		return &failure{
-			Code: "differs", Message: fmt.Sprintf("rollup %s differs from its recomputation: %s in all", v.worst, plural(v.differs, "row")), Exit: exitFailed,
+			Code: "differs", Message: fmt.Sprintf("rollup %s differs from its recomputation: %s in all", v.worst,
+				plural(v.differs, "row")), Exit: exitFailed,
 			Hint: "report the lines above as a bug; locus rollup rebuild " + v.worst + " computes it again",
 		}
 	case len(v.building) > 0:
 		return &failure{
-			Code: "unavailable", Message: fmt.Sprintf("rollup %s is being built; there is nothing to compare yet", v.building[0]), Exit: exitUnavailable,
+			Code: "unavailable", Message: fmt.Sprintf("rollup %s is being built; there is nothing to compare yet",
+				v.building[0]), Exit: exitUnavailable,
 			Hint: "try again once it serves: locus rollup status " + v.building[0],
 		}
 	case rollups == 0 && !v.json:

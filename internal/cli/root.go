@@ -35,11 +35,18 @@ func (a *app) root() *cobra.Command {
 	root.SetVersionTemplate("locus {{.Version}}\n")
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "write JSON: one object, or a line for each of many")
 	variables(root.PersistentFlags(), "json")
-	root.AddGroup(&cobra.Group{ID: "run", Title: "Run:"}, &cobra.Group{ID: "data", Title: "Data:"}, &cobra.Group{ID: "explain", Title: "Explain:"})
+	root.AddGroup(&cobra.Group{ID: "run", Title: "Run:"}, &cobra.Group{ID: "data", Title: "Data:"},
+		&cobra.Group{ID: "explain", Title: "Explain:"})
 	root.SetFlagErrorFunc(flagError)
 	for id, commands := range map[string][]*cobra.Command{
-		"run":     {a.demoCommand(), a.serveCommand(), a.configCommand(), a.vacuumCommand(), a.checkCommand(), a.statusCommand(), a.doctorCommand(), a.cellCommand(), a.backupCommand(), a.dumpCommand(), a.restoreCommand(), a.upgradeCommand(), a.mirrorCommand(), a.sinkCommand(), a.tokenCommand(), a.sessionCommand(), a.accessCommand(), a.loginCommand(), a.logoutCommand(), a.whoamiCommand(), a.contextCommand(), a.auditCommand(), a.subjectCommand(), a.mcpCommand()},
-		"data":    {a.ingestCommand(), a.matchCommand(), a.entityCommand(), a.recordCommand(), a.sourceCommand(), a.reviewCommand(), a.judgeCommand(), a.decisionCommand(), a.kindCommand(), a.termsCommand(), a.rollupCommand(), a.metricCommand(), a.changeCommand(), a.exportCommand(), a.dedupeCommand(), a.linkCommand()},
+		"run": {a.demoCommand(), a.serveCommand(), a.configCommand(), a.vacuumCommand(), a.checkCommand(),
+			a.statusCommand(), a.doctorCommand(), a.cellCommand(), a.backupCommand(), a.dumpCommand(), a.restoreCommand(),
+			a.upgradeCommand(), a.mirrorCommand(), a.sinkCommand(), a.tokenCommand(), a.sessionCommand(), a.accessCommand(),
+			a.loginCommand(), a.logoutCommand(), a.whoamiCommand(), a.contextCommand(), a.auditCommand(), a.subjectCommand(),
+			a.mcpCommand()},
+		"data": {a.ingestCommand(), a.matchCommand(), a.entityCommand(), a.recordCommand(), a.sourceCommand(),
+			a.reviewCommand(), a.judgeCommand(), a.decisionCommand(), a.kindCommand(), a.termsCommand(), a.rollupCommand(),
+			a.metricCommand(), a.changeCommand(), a.exportCommand(), a.dedupeCommand(), a.linkCommand()},
 		"explain": {a.idCommand(), a.routeCommand(), a.quality(), a.evalCommand()},
 		"":        {a.versionCommand()},
 	} {

@@ -43,7 +43,8 @@ func (a *app) routeCommand() *cobra.Command {
 				_, err = fmt.Fprint(a.stdout, w.text())
 			}
 			if err == nil && !w.Found {
-				err = &failure{Code: "not_found", Message: term.Clip(w.Address, 80) + ": nothing is stored under it", Exit: exitNotFound}
+				err = &failure{Code: "not_found", Message: term.Clip(w.Address, 80) + ": nothing is stored under it",
+					Exit: exitNotFound}
 			}
 			return err
 		}),

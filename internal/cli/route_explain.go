@@ -188,7 +188,8 @@ func fullness(used, room uint64) string {
 func (g *guide) puid(p *cell.PuidRoute) {
 	g.line("puid", "%d", p.PUID)
 	g.line("range", "%s   its upper half, counted from the lowest puid", term.Count(int64(p.Slot)))
-	g.line("start", "%s   of finest segment %s; the range lies %s behind", term.Count(int64(p.Slot-p.Distance)), term.Count(int64(p.Finest)), term.Count(int64(p.Distance)))
+	g.line("start", "%s   of finest segment %s; the range lies %s behind", term.Count(int64(p.Slot-p.Distance)),
+		term.Count(int64(p.Finest)), term.Count(int64(p.Distance)))
 	g.WriteByte('\n')
 	for i, s := range p.Slots {
 		box, owner := "[ ]", "nobody's"

@@ -77,8 +77,10 @@ func TestRoute_Text(t *testing.T) {
 		"key that a filter shortened": {has(found(m, cell.AnswerNo, cell.AnswerFilterNo, cell.AnswerFound)), append([]string{
 			"key     hash 0x80e51c93   cell g2-24: no   cell g1-4: filtered   cell g0-2: yes   2 probes, 1 saved by filters, 0.4 ms",
 		}, computed...)},
-		"key that nobody asked for":   {found(m), []string{"key     hash 0x80e51c93   cell g2-24   cell g1-4   cell g0-2   3 probes, 1.5 ms"}},
-		"key that may be anywhere":    {found(m, cell.AnswerUnavailable), []string{"key     hash 0x80e51c93   cell g2-24: unavailable   1 probe, 0.4 ms"}},
+		"key that nobody asked for": {found(m),
+			[]string{"key     hash 0x80e51c93   cell g2-24   cell g1-4   cell g0-2   3 probes, 1.5 ms"}},
+		"key that may be anywhere": {found(m, cell.AnswerUnavailable),
+			[]string{"key     hash 0x80e51c93   cell g2-24: unavailable   1 probe, 0.4 ms"}},
 		"puid":                        {&walked{Route: explain.Route{PUID: &byPuid}}, []string{fmt.Sprintf("puid    %-36v   computed: cell g1-4 (its range lies 1 behind the start of the cell: generation 1)", puid)}},
 		"puid of no cell":             {&walked{Route: explain.Route{PUID: &nowhere}}, []string{fmt.Sprintf("puid    %-36d   computed: no cell: its range is 257 after a start, but there are only 4 generations", nowhere.PUID)}},
 		"id":                          {&walked{Route: explain.Route{ID: &byID}}, []string{"entity  80e51ef9-7a7f-bd53-7a50-01a1f8660d00   computed: cell g2-24 (generation 2 started at 2026-11-15T00:00:00.000Z, the next at 2026-11-29T00:00:00.000Z)"}},

@@ -47,7 +47,8 @@ const (
 	defaultRetain = 24 * time.Hour
 	// leastRetain gives followers of the logs time to reconnect.
 	leastRetain = time.Minute
-	// A shorter grace would refuse requests at a failover of the database, a longer one keeps a revoked token for too long.
+	// A shorter grace would refuse requests at a failover of the database, a longer one keeps a revoked token for too
+	// long.
 	leastGrace, mostGrace = 10 * time.Second, 24 * time.Hour
 )
 
@@ -159,31 +160,43 @@ func (a *app) serveFlags(c *cobra.Command, s *serving) {
 	c.Flags().StringVar(&s.addr, "addr", defaultAddr, "address to listen on; port 0 means a free one")
 	c.Flags().StringVar(&s.peers, "peer-addr", "", "with --map: HOST:PORT at which this server receives writes from the other servers, or none; by default a free port of the address from which it reaches the database, unless --addr is local and that address is not")
 	c.Flags().IntVar(&s.cells, "cells", 0, "number of cells of a new installation; 0 means 16")
-	c.Flags().IntVar(&s.connections, "connections", 0, "with --map: connections of this process to one database server; 0 means 64")
+	c.Flags().IntVar(&s.connections, "connections", 0,
+		"with --map: connections of this process to one database server; 0 means 64")
 	c.Flags().Lookup("notice").Hidden = false
 	c.Flags().Lookup("unsafe-durability").Hidden = false
 	c.Flags().Var(&s.node, "node", "node of minted ids: a number that no other server uses, or random")
-	c.Flags().BoolVar(&s.profiles, "pprof", false, "serve profiles at /debug/pprof/ to principals with the permission operate")
-	c.Flags().BoolVar(&s.insecure, "insecure-listen", false, "listen where other machines can connect, without tokens and TLS")
+	c.Flags().BoolVar(&s.profiles, "pprof", false,
+		"serve profiles at /debug/pprof/ to principals with the permission operate")
+	c.Flags().BoolVar(&s.insecure, "insecure-listen", false,
+		"listen where other machines can connect, without tokens and TLS")
 	c.Flags().StringVar(&s.tls, "tls", "", "where TLS ends: files (of --tls-cert and --tls-key, which imply it), self-signed (a certificate below DIR/tls), or external (at a proxy of --trusted-proxies)")
-	c.Flags().StringSliceVar(&s.proxies, "trusted-proxies", nil, "with --tls external: addresses or networks of the proxies, such as 10.0.0.0/8; no other machine may connect")
-	c.Flags().StringVar(&s.public, "public-url", "", "URL of the server for browsers and other machines, such as https://locus.example; requests may use its name")
-	c.Flags().StringVar(&s.cert, "tls-cert", "", "PEM file of the certificate with its chain; read again when it changes, and at SIGHUP")
+	c.Flags().StringSliceVar(&s.proxies, "trusted-proxies", nil,
+		"with --tls external: addresses or networks of the proxies, such as 10.0.0.0/8; no other machine may connect")
+	c.Flags().StringVar(&s.public, "public-url", "",
+		"URL of the server for browsers and other machines, such as https://locus.example; requests may use its name")
+	c.Flags().StringVar(&s.cert, "tls-cert", "",
+		"PEM file of the certificate with its chain; read again when it changes, and at SIGHUP")
 	c.Flags().StringVar(&s.key, "tls-key", "", "PEM file of the key of --tls-cert")
-	c.Flags().StringVar(&s.boot, "bootstrap-token-file", "", "file with a token of locus token bootstrap: valid for a day, and only until there is another token")
+	c.Flags().StringVar(&s.boot, "bootstrap-token-file", "",
+		"file with a token of locus token bootstrap: valid for a day, and only until there is another token")
 	c.Flags().StringSliceVar(&s.hosts, "host", nil, "host names that requests may use, besides localhost")
-	c.Flags().StringArrayVar(&s.secretEnv, "secret-env", nil, "NAME=HOST,... environment variable whose secret sinks and streams may use with these hosts; may be repeated")
+	c.Flags().StringArrayVar(&s.secretEnv, "secret-env", nil,
+		"NAME=HOST,... environment variable whose secret sinks and streams may use with these hosts; may be repeated")
 	c.Flags().StringArrayVar(&s.places, "place", nil, "postgres://HOST or sqlite:/DIRECTORY where requests may create cells, besides the places of existing cells; may be repeated")
-	c.Flags().DurationVar(&s.retain, "retain", defaultRetain, "how long changes stay in the logs for their followers and for locus rollup explain")
-	c.Flags().IntVar(&s.rollups, "max-rollups", 0, "how many rollups may be defined; each makes every write slower; 0 means 32")
+	c.Flags().DurationVar(&s.retain, "retain", defaultRetain,
+		"how long changes stay in the logs for their followers and for locus rollup explain")
+	c.Flags().IntVar(&s.rollups, "max-rollups", 0,
+		"how many rollups may be defined; each makes every write slower; 0 means 32")
 	c.Flags().IntVar(&s.kinds, "max-kinds", 0, "how many kinds may be created; 0 means 64")
-	c.Flags().DurationVar(&s.grace, "access-grace", tokens.DefaultGrace, "how long known tokens stay valid while the cell that stores tokens is unavailable")
+	c.Flags().DurationVar(&s.grace, "access-grace", tokens.DefaultGrace,
+		"how long known tokens stay valid while the cell that stores tokens is unavailable")
 	s.people.flags(c)
 	s.hits.flags(c)
 	s.audit.flags(c)
 	s.traces.flags(c)
 	c.Flags().BoolVar(&s.readOnly, "read-only", false, "write nothing; also opens hot standbys of PostgreSQL")
-	c.Flags().StringVar(&s.sinkFiles, "sink-files", "", "directory below which sinks of the form file:NAME write; without it they fail")
+	c.Flags().StringVar(&s.sinkFiles, "sink-files", "",
+		"directory below which sinks of the form file:NAME write; without it they fail")
 	c.Flags().DurationVar(&s.shutdown, "shutdown-timeout", 10*time.Second, "how long a shutdown may take")
 	c.Flags().Var((*levelFlag)(&a.logLevel), "log-level", "debug, info, warn or error; by default info")
 	c.Flags().StringVar(&a.logFormat, "log-format", "", "text, or json for a line of JSON per event; by default text")
@@ -201,11 +214,14 @@ func (a *app) openServed(ctx context.Context, w where, s *serving, log *audits.O
 	if err != nil {
 		return nil, nil, err
 	}
-	options := &httpapi.Options{Logger: a.logger(slog.LevelInfo), Metrics: obs.NewMetrics(), Version: version(), Profiles: s.profiles, Tracer: traces}
+	options := &httpapi.Options{Logger: a.logger(slog.LevelInfo), Metrics: obs.NewMetrics(), Version: version(),
+		Profiles: s.profiles, Tracer: traces}
 	svc, err := open(ctx, w, s.options(options.Logger), &locus.Options{
 		Logger: options.Logger, Tracer: traces, Node: s.node.Node, OnBatch: options.Metrics.Batch, Retention: s.retain,
-		Counters: counter.Options{OnGroup: options.Metrics.HitGroup, Retention: s.hits.all()}, CountItself: true, Passive: s.readOnly, PeerAddr: s.peerAddr(w),
-		Sinks: &sinks.Options{Files: s.sinkFiles, UnsafeDurability: w.unsafe, Secret: secrets.Value}, Audit: log, MaxRollups: s.rollups, MaxKinds: s.kinds, AccessGrace: s.grace,
+		Counters: counter.Options{OnGroup: options.Metrics.HitGroup, Retention: s.hits.all()}, CountItself: true,
+		Passive: s.readOnly, PeerAddr: s.peerAddr(w),
+		Sinks: &sinks.Options{Files: s.sinkFiles, UnsafeDurability: w.unsafe, Secret: secrets.Value}, Audit: log,
+		MaxRollups: s.rollups, MaxKinds: s.kinds, AccessGrace: s.grace,
 		Sources: &sources.Options{Compile: intake.Compile, Secret: secrets.Value},
 	})
 	return svc, options, err

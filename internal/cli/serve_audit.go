@@ -20,8 +20,10 @@ type auditing struct {
 }
 
 func (l *auditing) flags(c *cobra.Command) {
-	c.Flags().StringSliceVar(&l.also, "audit", nil, "also log these requests: write, read; changes of the installation and decisions are always logged")
-	c.Flags().StringVar(&l.file, "audit-file", "", "also append the audit entries of this process to this file, as JSON lines")
+	c.Flags().StringSliceVar(&l.also, "audit", nil,
+		"also log these requests: write, read; changes of the installation and decisions are always logged")
+	c.Flags().StringVar(&l.file, "audit-file", "",
+		"also append the audit entries of this process to this file, as JSON lines")
 }
 
 func (l *auditing) check() error {

@@ -19,7 +19,8 @@ import (
 func (a *app) banner(svc *locus.DB, base string, w where, s *serving) error {
 	m := svc.Cells().Map()
 	if a.json {
-		ready := map[string]any{"type": "ready", "url": base, "cells": len(m.Cells()), "version": version(), "epoch": m.Epoch(), "generation": m.Current()}
+		ready := map[string]any{"type": "ready", "url": base, "cells": len(m.Cells()), "version": version(),
+			"epoch": m.Epoch(), "generation": m.Current()}
 		if until := m.Until(); !until.IsZero() {
 			ready["until"] = until.UTC()
 		}
@@ -71,7 +72,8 @@ func standing(m *cell.Map, w where, s *serving) string {
 	if w.unsafe {
 		durable = "NOT durable"
 	}
-	text := fmt.Sprintf("%s of PostgreSQL on %s, %s   epoch %d", cells, plural(len(servers(m)), "server"), durable, m.Epoch())
+	text := fmt.Sprintf("%s of PostgreSQL on %s, %s   epoch %d", cells, plural(len(servers(m)), "server"),
+		durable, m.Epoch())
 	if until := m.Until(); !until.IsZero() {
 		text += ", covers ids until " + until.UTC().Format(time.RFC3339)
 	}

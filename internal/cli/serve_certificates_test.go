@@ -19,7 +19,8 @@ import (
 	"github.com/locus-db/locus/internal/listen/listentest"
 )
 
-// ownServer starts a server that signs its certificate itself and has a token, and returns the file of its authority and the fingerprint.
+// ownServer starts a server that signs its certificate itself and has a token, and returns the file of its authority
+// and the fingerprint.
 func ownServer(t *testing.T, flags ...string) (s *started, token, ca, fingerprint string) {
 	t.Helper()
 	data := filepath.Join(t.TempDir(), "data")
@@ -36,14 +37,17 @@ func ownServer(t *testing.T, flags ...string) (s *started, token, ca, fingerprin
 func TestP10_CertificatesOfClients(t *testing.T) {
 	t.Parallel()
 	authority := listentest.New(t)
-	s, token, ca, fingerprint := ownServer(t, "--tls-client-ca", authority.File(), "--cert-role", "spiffe://example/crm=writer", "--cert-role", "report.example=reader", "--cert-role", "partner.example=reader,kind:place,hide:phones")
+	s, token, ca, fingerprint := ownServer(t, "--tls-client-ca", authority.File(), "--cert-role",
+		"spiffe://example/crm=writer", "--cert-role", "report.example=reader", "--cert-role",
+		"partner.example=reader,kind:place,hide:phones")
 	text, err := os.ReadFile(ca)
 	if err != nil {
 		t.Fatal(err)
 	}
 	trusted := x509.NewCertPool()
 	trusted.AppendCertsFromPEM(text)
-	// ask sends a request with a certificate and returns the status and, of a whoami, the name; 0 if there is no connection.
+	// ask sends a request with a certificate and returns the status and, of a whoami, the name; 0 if there is no
+	// connection.
 	ask := func(path string, token string, certificates ...tls.Certificate) string {
 		t.Helper()
 		transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted, Certificates: certificates}}
@@ -79,11 +83,15 @@ func TestP10_CertificatesOfClients(t *testing.T) {
 		{"a writer reads", "/v1/entities", "", []tls.Certificate{crm}, "403"},
 		{"a reader", "/v1/entities", "", []tls.Certificate{report}, "200"},
 		{"a reader of everything", "/v1/changes", "", []tls.Certificate{report}, "200"},
-		{"a reader of some kinds", "/v1/changes", "", []tls.Certificate{authority.Issue(listentest.Client{DNS: "partner.example"})}, "403"},
-		{"a reader of some attributes", "/v1/entities?has=phones", "", []tls.Certificate{authority.Issue(listentest.Client{DNS: "partner.example"})}, "403"},
+		{"a reader of some kinds", "/v1/changes", "",
+			[]tls.Certificate{authority.Issue(listentest.Client{DNS: "partner.example"})}, "403"},
+		{"a reader of some attributes", "/v1/entities?has=phones", "",
+			[]tls.Certificate{authority.Issue(listentest.Client{DNS: "partner.example"})}, "403"},
 		{"no role", "/v1/whoami", "", []tls.Certificate{authority.Issue(listentest.Client{DNS: "other.example"})}, "401"},
-		{"the common name", "/v1/whoami", "", []tls.Certificate{authority.Issue(listentest.Client{CommonName: "report.example"})}, "401"},
-		{"another authority", "/v1/whoami", "", []tls.Certificate{listentest.New(t).Issue(listentest.Client{DNS: "report.example"})}, "0"},
+		{"the common name", "/v1/whoami", "",
+			[]tls.Certificate{authority.Issue(listentest.Client{CommonName: "report.example"})}, "401"},
+		{"another authority", "/v1/whoami", "",
+			[]tls.Certificate{listentest.New(t).Issue(listentest.Client{DNS: "report.example"})}, "0"},
 		{"ended", "/v1/whoami", "", []tls.Certificate{authority.Issue(listentest.Client{DNS: "report.example", Ends: time.Now().Add(-time.Hour)})}, "0"},
 		{"none", "/v1/whoami", "", nil, "401"},
 		{"a token wins", "/v1/whoami", token, []tls.Certificate{report}, "200 admin"},
@@ -118,7 +126,8 @@ func TestP10_CertificatesOfClients(t *testing.T) {
 	s.stop()
 }
 
-// TestP10_LoginByFingerprint signs in to a server that signs its certificate itself, with its fingerprint and with another.
+// TestP10_LoginByFingerprint signs in to a server that signs its certificate itself, with its fingerprint and with
+// another.
 func TestP10_LoginByFingerprint(t *testing.T) {
 	t.Parallel()
 	s, token, _, fingerprint := ownServer(t)

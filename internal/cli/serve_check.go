@@ -14,7 +14,9 @@ func (s *serving) check(w where) error {
 	case s.rollups < 0 || s.kinds < 0:
 		return usage("--max-rollups 32", "--max-rollups and --max-kinds cannot be below 0")
 	case s.grace < leastGrace || s.grace > mostGrace:
-		return usage("--access-grace 5m", "--access-grace %v: want %v to %v: this is how long a revoked token stays valid in a process that is cut off", s.grace, leastGrace, mostGrace)
+		return usage("--access-grace 5m",
+			"--access-grace %v: want %v to %v: this is how long a revoked token stays valid in a process that is cut off",
+			s.grace, leastGrace, mostGrace)
 	case s.readOnly && s.cells > 0:
 		return usage("leave it out", "--cells is for a new installation, and --read-only makes none")
 	case s.cells < 0 || s.connections < 0:

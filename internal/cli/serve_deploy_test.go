@@ -42,7 +42,8 @@ func commandOf(t *testing.T, path string) []string {
 	return args
 }
 
-// The binary accepts the arguments of the compose files and the settings of the manifests, once the files are there that they name.
+// The binary accepts the arguments of the compose files and the settings of the manifests, once the files are there
+// that they name.
 func TestDeploy_SettingsAreAccepted(t *testing.T) {
 	t.Parallel()
 	secret := write(t, "secret", "x")
@@ -77,8 +78,8 @@ func TestDeploy_SettingsAreAccepted(t *testing.T) {
 	}
 }
 
-// A server runs as compose/single.yaml starts it: its health check and the probes by the address of a container succeed while it runs, and
-// fail when it does not.
+// A server runs as compose/single.yaml starts it: its health check and the probes by the address of a container succeed
+// while it runs, and fail when it does not.
 func TestDeploy_Single(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -109,7 +110,8 @@ func TestDeploy_Single(t *testing.T) {
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // kubelets do so
 	defer transport.CloseIdleConnections()
 	for path, want := range map[string]int{"/livez": 200, "/readyz": 200, "/v1/status": 421} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, fmt.Sprintf("https://127.0.0.1:%s%s", at.Port(), path), nil)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
+			fmt.Sprintf("https://127.0.0.1:%s%s", at.Port(), path), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

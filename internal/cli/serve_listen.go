@@ -51,17 +51,21 @@ func (s *serving) checkLine() error {
 	case (s.cert == "") != (s.key == ""):
 		return usage("give both", "--tls-cert and --tls-key belong together")
 	case mode != listen.Clear && mode != listen.Files && mode != listen.SelfSigned && mode != listen.External:
-		return usage("--tls-cert FILE --tls-key FILE; or --tls self-signed; or --tls external", "--tls %.40q: want files, self-signed or external", s.tls)
+		return usage("--tls-cert FILE --tls-key FILE; or --tls self-signed; or --tls external",
+			"--tls %.40q: want files, self-signed or external", s.tls)
 	case mode == listen.Files && s.cert == "":
 		return usage("--tls-cert FILE --tls-key FILE", "--tls files needs the files")
 	case mode != listen.Files && s.cert != "":
 		return usage("leave --tls out, or the files", "--tls %s and --tls-cert contradict each other", mode)
 	case mode == listen.External && len(s.proxies) == 0:
-		return usage("--trusted-proxies 10.0.0.5", "--tls external needs the addresses of the proxies that TLS ends in: all other machines are refused")
+		return usage("--trusted-proxies 10.0.0.5",
+			"--tls external needs the addresses of the proxies that TLS ends in: all other machines are refused")
 	case mode != listen.Files && mode != listen.SelfSigned && s.people.clientCA != "":
-		return usage("--tls-cert FILE --tls-key FILE", "--tls-client-ca needs TLS that ends in this server: --tls files or self-signed")
+		return usage("--tls-cert FILE --tls-key FILE",
+			"--tls-client-ca needs TLS that ends in this server: --tls files or self-signed")
 	case mode != listen.External && len(s.proxies) > 0:
-		return usage("--tls external", "--trusted-proxies is for --tls external: otherwise requests come from their clients directly")
+		return usage("--tls external",
+			"--trusted-proxies is for --tls external: otherwise requests come from their clients directly")
 	}
 	if _, err := listen.ParseProxies(s.proxies); err != nil {
 		return usage("--trusted-proxies 10.0.0.5,10.1.0.0/16", "--trusted-proxies: %v", err)
@@ -69,7 +73,8 @@ func (s *serving) checkLine() error {
 	return s.checkPublic()
 }
 
-// own returns a certificate that the server signs itself, nil in another mode. The fingerprint of its authority is for the banner.
+// own returns a certificate that the server signs itself, nil in another mode. The fingerprint of its authority is for
+// the banner.
 func (s *serving) own(dir string, log *slog.Logger) (c *listen.Certificate, err error) {
 	if s.mode() != listen.SelfSigned {
 		return nil, nil
@@ -98,8 +103,8 @@ func (s *serving) trust(c *listen.Certificate) error {
 	return nil
 }
 
-// encrypt replaces the listeners by some with TLS, unless it is off or ends elsewhere. A certificate of the server's own is made below the
-// data directory. reread reads the files again.
+// encrypt replaces the listeners by some with TLS, unless it is off or ends elsewhere. A certificate of the server's
+// own is made below the data directory. reread reads the files again.
 func (s *serving) encrypt(listeners []net.Listener, c *listen.Certificate, dir string, options *httpapi.Options) (reread func(), err error) {
 	if c == nil {
 		c, err = s.own(dir, options.Logger)
@@ -171,7 +176,8 @@ func (s *serving) listen() ([]net.Listener, error) {
 }
 
 func inUse(addr string, err error) error {
-	f := &failure{Code: "unavailable", Message: fmt.Sprintf("cannot listen at %s: %v", addr, err), Hint: "another --addr", Exit: exitFailed, Err: err}
+	f := &failure{Code: "unavailable", Message: fmt.Sprintf("cannot listen at %s: %v", addr, err), Hint: "another --addr",
+		Exit: exitFailed, Err: err}
 	if errors.Is(err, syscall.EADDRINUSE) {
 		f.Code, f.Message = "in_use", fmt.Sprintf("cannot listen at %s: the port is in use", addr)
 		f.Hint = "stop the server that uses it, or choose another port: --addr 127.0.0.1:0 finds a free one"
@@ -203,7 +209,9 @@ func (s *serving) certificate(log *slog.Logger) (*listen.Certificate, error) {
 	}
 	c, err := listen.Open(s.cert, s.key, log)
 	if err != nil {
-		return nil, &failure{Code: "invalid", Message: err.Error(), Hint: "--tls-cert with the certificate and its chain, --tls-key with its key, both as PEM", Exit: exitInvalid, Err: err}
+		return nil, &failure{Code: "invalid", Message: err.Error(),
+			Hint: "--tls-cert with the certificate and its chain, --tls-key with its key, both as PEM",
+			Exit: exitInvalid, Err: err}
 	}
 	return c, s.trust(c)
 }
@@ -250,12 +258,14 @@ func (s *serving) mayServe(ctx context.Context, svc *locus.DB, w where) error {
 		if w.shared {
 			at = "--map " + redactAll(w.place)
 		}
-		return usage("locus token create admin --role administrator --output admin.token "+at, "refusing to serve at %.80q: %v", s.addr, err)
+		return usage("locus token create admin --role administrator --output admin.token "+at,
+			"refusing to serve at %.80q: %v", s.addr, err)
 	}
 	return nil
 }
 
-// socket returns the listener for commands with --data, none where the system does not protect it or the path is too long.
+// socket returns the listener for commands with --data, none where the system does not protect it or the path is too
+// long.
 func (s *serving) socket(dir string, log *slog.Logger) []net.Listener {
 	if runtime.GOOS == "windows" {
 		return nil

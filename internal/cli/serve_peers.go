@@ -31,8 +31,8 @@ func (s *serving) peerAddr(w where) string {
 	return net.JoinHostPort(from.String(), "0")
 }
 
-// towards returns the address from which this machine reaches the server of the first URL, nil if it is not known. Nothing is
-// sent.
+// towards returns the address from which this machine reaches the server of the first URL, nil if it is not known.
+// Nothing is sent.
 func towards(urls string) net.IP {
 	first, err := url.Parse(urls)
 	if err != nil {
@@ -76,7 +76,8 @@ func (s *serving) checkPeers(w where) error {
 	}
 	host, _, err := net.SplitHostPort(s.peers)
 	if ip := net.ParseIP(host); err != nil || host == "" || ip != nil && ip.IsUnspecified() {
-		return usage("--peer-addr 10.0.0.5:7071, or --peer-addr none", "--peer-addr %.80s: want HOST:PORT with an address of this machine that the other servers reach", s.peers)
+		return usage("--peer-addr 10.0.0.5:7071, or --peer-addr none",
+			"--peer-addr %.80s: want HOST:PORT with an address of this machine that the other servers reach", s.peers)
 	}
 	return nil
 }

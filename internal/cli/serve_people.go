@@ -31,14 +31,19 @@ type people struct {
 }
 
 func (p *people) flags(c *cobra.Command) {
-	c.Flags().StringVar(&p.issuer, "oidc-issuer", "", "URL of the identity provider (OpenID Connect) through which people sign in to the console")
+	c.Flags().StringVar(&p.issuer, "oidc-issuer", "",
+		"URL of the identity provider (OpenID Connect) through which people sign in to the console")
 	c.Flags().StringVar(&p.client, "oidc-client-id", "", "id of this server at the identity provider")
 	c.Flags().StringVar(&p.secretFile, "oidc-client-secret-file", "", "file with the secret of --oidc-client-id")
 	c.Flags().StringArrayVar(&p.roles, "oidc-role", nil, "GROUP=ROLE,...: roles and limits of a group in the claim groups; limits are kind:NAME, hide:ATTRIBUTE, source:NAME; may be repeated")
-	c.Flags().StringVar(&p.jwtIssuer, "jwt-issuer", "", "URL of an issuer of JWTs for services, such as CI; their audience is --public-url")
-	c.Flags().StringVar(&p.clientCA, "tls-client-ca", "", "PEM file with authorities; services may present a certificate of one instead of a token")
-	c.Flags().StringArrayVar(&p.certRoles, "cert-role", nil, "NAME=ROLE,...: roles and limits of the service with this first URI or DNS name in its certificate; may be repeated")
-	c.Flags().StringArrayVar(&p.jwtRoles, "jwt-role", nil, "SUBJECT=ROLE,...: roles and limits of a subject of --jwt-issuer; may be repeated")
+	c.Flags().StringVar(&p.jwtIssuer, "jwt-issuer", "",
+		"URL of an issuer of JWTs for services, such as CI; their audience is --public-url")
+	c.Flags().StringVar(&p.clientCA, "tls-client-ca", "",
+		"PEM file with authorities; services may present a certificate of one instead of a token")
+	c.Flags().StringArrayVar(&p.certRoles, "cert-role", nil,
+		"NAME=ROLE,...: roles and limits of the service with this first URI or DNS name in its certificate; may be repeated")
+	c.Flags().StringArrayVar(&p.jwtRoles, "jwt-role", nil,
+		"SUBJECT=ROLE,...: roles and limits of a subject of --jwt-issuer; may be repeated")
 }
 
 // check returns the faults of the flags, without reading a file. public is the URL of the server for browsers.
@@ -46,8 +51,10 @@ func (p *people) check(public string) error {
 	if err := errors.Join(p.checkJWT(public), p.checkCerts()); err != nil {
 		return err
 	}
-	given := map[string]bool{"--oidc-issuer": p.issuer != "", "--oidc-client-id": p.client != "", "--oidc-client-secret-file": p.secretFile != "", "--oidc-role": len(p.roles) > 0}
-	if !given["--oidc-issuer"] && !given["--oidc-client-id"] && !given["--oidc-client-secret-file"] && !given["--oidc-role"] {
+	given := map[string]bool{"--oidc-issuer": p.issuer != "", "--oidc-client-id": p.client != "",
+		"--oidc-client-secret-file": p.secretFile != "", "--oidc-role": len(p.roles) > 0}
+	if !given["--oidc-issuer"] && !given["--oidc-client-id"] && !given["--oidc-client-secret-file"] &&
+		!given["--oidc-role"] {
 		return nil
 	}
 	for _, flag := range []string{"--oidc-issuer", "--oidc-client-id", "--oidc-client-secret-file", "--oidc-role"} {
@@ -56,10 +63,12 @@ func (p *people) check(public string) error {
 		}
 	}
 	if public == "" {
-		return usage("--public-url https://locus.example", "--oidc-issuer needs --public-url: the identity provider leads browsers back there")
+		return usage("--public-url https://locus.example",
+			"--oidc-issuer needs --public-url: the identity provider leads browsers back there")
 	}
 	if !secure(public) {
-		return usage("--public-url https://locus.example", "--public-url %.80q: people sign in over https:// only, or on this machine", public)
+		return usage("--public-url https://locus.example",
+			"--public-url %.80q: people sign in over https:// only, or on this machine", public)
 	}
 	if !secure(p.issuer) {
 		return usage("--oidc-issuer https://id.example", "--oidc-issuer %.80q: want https://HOST", p.issuer)
@@ -76,7 +85,8 @@ func (p *people) checkJWT(public string) error {
 	case p.jwtIssuer == "" || len(p.jwtRoles) == 0:
 		return usage("give both", "--jwt-issuer and --jwt-role belong together: without a role a service may do nothing")
 	case public == "":
-		return usage("--public-url https://locus.example", "--jwt-issuer needs --public-url, which is the audience of its tokens")
+		return usage("--public-url https://locus.example",
+			"--jwt-issuer needs --public-url, which is the audience of its tokens")
 	}
 	if !secure(p.jwtIssuer) {
 		return usage("--jwt-issuer https://id.example", "--jwt-issuer %.80q: want https://HOST", p.jwtIssuer)
@@ -117,8 +127,8 @@ func granted(flag string, texts []string) (map[string][]string, error) {
 	return groups, nil
 }
 
-// serve adds to the options how people sign in. An identity provider needs an installation that has a token: without one every
-// request is taken.
+// serve adds to the options how people sign in. An identity provider needs an installation that has a token: without
+// one every request is taken.
 func (p *people) serve(ctx context.Context, svc *locus.DB, options *httpapi.Options, public string) error {
 	if p.issuer == "" && p.jwtIssuer == "" && p.clientCA == "" {
 		return nil
@@ -128,7 +138,8 @@ func (p *people) serve(ctx context.Context, svc *locus.DB, options *httpapi.Opti
 		return fmt.Errorf("read the tokens: %w", err)
 	}
 	if !closed {
-		return usage("locus token create admin --role administrator --output admin.token", "--oidc-issuer, --jwt-issuer and --tls-client-ca: there is no token yet, so every request is taken without them")
+		return usage("locus token create admin --role administrator --output admin.token",
+			"--oidc-issuer, --jwt-issuer and --tls-client-ca: there is no token yet, so every request is taken without them")
 	}
 	for flag, texts := range map[string][]string{"--oidc-role": p.roles, "--jwt-role": p.jwtRoles, "--cert-role": p.certRoles} {
 		named, err := granted(flag, texts)
@@ -164,7 +175,8 @@ func (p *people) serve(ctx context.Context, svc *locus.DB, options *httpapi.Opti
 		return err
 	}
 	options.Login = login.New(login.Config{
-		Issuer: p.issuer, ClientID: p.client, ClientSecret: secret.New(strings.TrimSpace(string(content))), PublicURL: public, Roles: groups,
+		Issuer: p.issuer, ClientID: p.client, ClientSecret: secret.New(strings.TrimSpace(string(content))), PublicURL: public,
+		Roles: groups,
 	})
 	return nil
 }

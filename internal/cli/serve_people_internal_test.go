@@ -13,7 +13,8 @@ import (
 
 func TestPeople_Flags(t *testing.T) {
 	t.Parallel()
-	oidc := people{issuer: "https://id.example", client: "locus", secretFile: "f", roles: []string{"a=b=reader", "crm=reviewer,reader"}}
+	oidc := people{issuer: "https://id.example", client: "locus", secretFile: "f",
+		roles: []string{"a=b=reader", "crm=reviewer,reader"}}
 	jwt := people{jwtIssuer: "https://ci.example", jwtRoles: []string{"repo:crm=writer"}}
 	with := func(p people, change func(*people)) people { change(&p); return p }
 	for name, test := range map[string]struct {
@@ -63,12 +64,14 @@ func TestP10_LimitsAreNotMistyped(t *testing.T) {
 		t.Fatal(err)
 	}
 	for items, want := range map[string]string{
-		"x=reader,kind:person,hide:emails,source:any": "", "x=reader,hide:email": `no kind has an attribute "email"`, "x=reader,kind:people": `there is no kind "people"`,
+		"x=reader,kind:person,hide:emails,source:any": "", "x=reader,hide:email": `no kind has an attribute "email"`,
+		"x=reader,kind:people": `there is no kind "people"`,
 	} {
 		p := people{clientCA: "clients.pem", certRoles: []string{items}}
 		var options httpapi.Options
 		err := p.serve(t.Context(), db, &options, "https://locus.example")
-		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) || err == nil && len(options.CertRoles["x"]) != 4 {
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) || err == nil &&
+			len(options.CertRoles["x"]) != 4 {
 			t.Errorf("%s: %v", items, err)
 		}
 	}

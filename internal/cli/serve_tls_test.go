@@ -44,7 +44,8 @@ func pair(t *testing.T) (cert, key string, client *http.Client) {
 	trusted.AddCert(server.Certificate())
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted}}
 	t.Cleanup(transport.CloseIdleConnections)
-	return write(t, "cert.pem", text("CERTIFICATE", made.Certificate[0])), write(t, "key.pem", text("PRIVATE KEY", der)), &http.Client{Transport: transport}
+	return write(t, "cert.pem", text("CERTIFICATE", made.Certificate[0])), write(t, "key.pem",
+		text("PRIVATE KEY", der)), &http.Client{Transport: transport}
 }
 
 // TestP10_ServesOthersOnlyWithTLSAndTokens follows the hints, from a refused start to a server that others can use.
@@ -183,7 +184,8 @@ func TestP10_StartTable(t *testing.T) {
 		{"loopback, external, some", loopback, external, true, 401, ""},
 		{"other, files, some", other, files, true, 401, ""},
 		{"other, external, some", other, external, true, 401, ""},
-		{"other, external, some, not a proxy", other, []string{"--tls", "external", "--trusted-proxies", "192.0.2.1"}, true, 403, ""},
+		{"other, external, some, not a proxy", other, []string{"--tls", "external", "--trusted-proxies", "192.0.2.1"},
+			true, 403, ""},
 		{"other, files, none", other, files, false, 0, firstToken},
 		{"other, external, none", other, external, false, 0, firstToken},
 		{"other, clear, none", other, nil, false, 0, line},
@@ -216,7 +218,8 @@ func TestP10_StartTable(t *testing.T) {
 			client.Transport.(*http.Transport).TLSClientConfig.RootCAs.AppendCertsFromPEM(text)
 		}
 		for i, host := range []string{"127.0.0.1", "::1"} {
-			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at.Scheme+"://"+net.JoinHostPort(host, at.Port())+"/v1/entities", nil)
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
+				at.Scheme+"://"+net.JoinHostPort(host, at.Port())+"/v1/entities", nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -251,13 +254,16 @@ func TestServe_FlagsOfTheLine(t *testing.T) {
 		"is every address":                    {"--tls", "external", "--trusted-proxies", "0.0.0.0/0"},
 		"want files, self-signed or external": {"--tls", "yes"},
 		"needs the files":                     {"--tls", "files"},
-		"contradict":                          {"--tls", "external", "--trusted-proxies", "10.0.0.1", "--tls-cert", "x", "--tls-key", "y"},
-		"want https://NAME":                   {"--public-url", "locus.example"},
-		"without a path":                      {"--public-url", "https://locus.example/locus"},
-		"needs TLS that ends in this server":  {"--tls-client-ca", "x", "--cert-role", "a.example=reader"},
-		"--cert-role belong together":         {"--tls", "self-signed", "--tls-client-ca", "x"},
-		"there is no role":                    {"--tls", "self-signed", "--tls-client-ca", "x", "--cert-role", "a.example=king"},
-		"begins with https://":                {"--tls", "external", "--trusted-proxies", "10.0.0.1", "--public-url", "http://locus.example"},
+		"contradict": {"--tls", "external", "--trusted-proxies", "10.0.0.1", "--tls-cert", "x",
+			"--tls-key", "y"},
+		"want https://NAME":                  {"--public-url", "locus.example"},
+		"without a path":                     {"--public-url", "https://locus.example/locus"},
+		"needs TLS that ends in this server": {"--tls-client-ca", "x", "--cert-role", "a.example=reader"},
+		"--cert-role belong together":        {"--tls", "self-signed", "--tls-client-ca", "x"},
+		"there is no role": {"--tls", "self-signed", "--tls-client-ca", "x", "--cert-role",
+			"a.example=king"},
+		"begins with https://": {"--tls", "external", "--trusted-proxies", "10.0.0.1", "--public-url",
+			"http://locus.example"},
 	} {
 		if r := run(t.Context(), nil, append([]string{"serve", "--data", data, "--addr", "127.0.0.1:0"}, flags...)...); r.code != 2 || !strings.Contains(r.err, says) {
 			t.Errorf("%v: want %q: %v", flags, says, r)
@@ -273,7 +279,8 @@ func TestP10_BootstrapOverTheNetwork(t *testing.T) {
 	if r := run(t.Context(), nil, "token", "bootstrap", "--output", boot); r.code != 0 || strings.Contains(r.stdout+r.err, "locus_boot_") {
 		t.Fatal(r)
 	}
-	serve := []string{"serve", "--data", data, "--addr", "0.0.0.0:0", "--cells", "1", "--tls", "external", "--trusted-proxies", "127.0.0.1"}
+	serve := []string{"serve", "--data", data, "--addr", "0.0.0.0:0", "--cells", "1", "--tls", "external",
+		"--trusted-proxies", "127.0.0.1"}
 	if r := run(t.Context(), nil, append(serve, "--bootstrap-token-file", filepath.Join(dir, "none"))...); r.code != 2 {
 		t.Errorf("without the file: %v", r)
 	}

@@ -97,7 +97,8 @@ func TestServe_Traces(t *testing.T) {
 	t.Cleanup(hook.Close)
 	data := filepath.Join(t.TempDir(), "data")
 	s := launchWith(t, map[string]string{
-		"OTEL_EXPORTER_OTLP_ENDPOINT": c.URL, "OTEL_EXPORTER_OTLP_COMPRESSION": "gzip", "OTEL_EXPORTER_OTLP_HEADERS": "x-tenant=a%20b",
+		"OTEL_EXPORTER_OTLP_ENDPOINT": c.URL, "OTEL_EXPORTER_OTLP_COMPRESSION": "gzip",
+		"OTEL_EXPORTER_OTLP_HEADERS": "x-tenant=a%20b",
 	}, "serve", "--data", data, "--addr", "127.0.0.1:0", "--cells", "2", "--trace-sample", "1", "--log-format", "json")
 
 	const trace = "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -139,18 +140,21 @@ func TestServe_Traces(t *testing.T) {
 	}
 	if !slices.ContainsFunc(spans, func(s *tracepb.Span) bool {
 		path := above(s)
-		return s.Name == "cell write" && attribute(s, "db.system.name") == "sqlite" && len(path) > 2 && path[1] == "put" && path[2] == "batch"
+		return s.Name == "cell write" && attribute(s, "db.system.name") == "sqlite" && len(path) > 2 && path[1] == "put" &&
+			path[2] == "batch"
 	}) {
 		t.Error("no transaction is below the first round")
 	}
 	if !slices.ContainsFunc(spans, func(s *tracepb.Span) bool {
 		path := above(s)
-		return strings.HasPrefix(attribute(s, "db.query.text"), "INSERT INTO record") && s.Name == "INSERT record" && len(path) > 2 && path[1] == "cell write" && path[2] == "put"
+		return strings.HasPrefix(attribute(s, "db.query.text"), "INSERT INTO record") && s.Name == "INSERT record" &&
+			len(path) > 2 && path[1] == "cell write" && path[2] == "put"
 	}) {
 		t.Error("no statement is below a transaction")
 	}
 	if !slices.ContainsFunc(spans, func(s *tracepb.Span) bool {
-		return s.Kind == tracepb.Span_SPAN_KIND_SERVER && attribute(s, "http.request.method") == "POST" && names["batch"] != nil && string(names["batch"].ParentSpanId) == string(s.SpanId)
+		return s.Kind == tracepb.Span_SPAN_KIND_SERVER && attribute(s, "http.request.method") == "POST" &&
+			names["batch"] != nil && string(names["batch"].ParentSpanId) == string(s.SpanId)
 	}) {
 		t.Error("the batch is not below the request")
 	}
@@ -185,22 +189,27 @@ func TestServe_Traces(t *testing.T) {
 func TestServe_TracesAreOffOrRight(t *testing.T) {
 	t.Parallel()
 	for name, env := range map[string]map[string]string{
-		"TRACES_EXPORTER": {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_TRACES_EXPORTER": "none", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"},
-		"SDK_DISABLED":    {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_SDK_DISABLED": "true", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"},
-		"no endpoint":     {"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"},
+		"TRACES_EXPORTER": {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_TRACES_EXPORTER": "none",
+			"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"},
+		"SDK_DISABLED": {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_SDK_DISABLED": "true",
+			"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"},
+		"no endpoint": {"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"},
 	} {
-		s := launchWith(t, env, "serve", "--data", filepath.Join(t.TempDir(), "data"), "--addr", "127.0.0.1:0", "--cells", "1")
+		s := launchWith(t, env, "serve", "--data", filepath.Join(t.TempDir(), "data"), "--addr", "127.0.0.1:0",
+			"--cells", "1")
 		if s.stop(); strings.Contains(s.talk.String(), "trace") {
 			t.Errorf("%s: %s", name, s.talk)
 		}
 	}
 	for variable, value := range map[string]string{
 		"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc", "OTEL_EXPORTER_OTLP_TIMEOUT": "10s", "OTEL_EXPORTER_OTLP_COMPRESSION": "lzw",
-		"OTEL_EXPORTER_OTLP_HEADERS": "token", "OTEL_EXPORTER_OTLP_CERTIFICATE": "missing.pem", "OTEL_EXPORTER_OTLP_ENDPOINT": "localhost:4317",
+		"OTEL_EXPORTER_OTLP_HEADERS": "token", "OTEL_EXPORTER_OTLP_CERTIFICATE": "missing.pem",
+		"OTEL_EXPORTER_OTLP_ENDPOINT": "localhost:4317",
 	} {
 		env := map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4318"}
 		env[variable] = value
-		r := run(t.Context(), env, "serve", "--data", filepath.Join(t.TempDir(), "data"), "--addr", "127.0.0.1:0", "--cells", "1")
+		r := run(t.Context(), env, "serve", "--data", filepath.Join(t.TempDir(), "data"), "--addr", "127.0.0.1:0",
+			"--cells", "1")
 		if r.code != 2 || !strings.Contains(r.err, variable) && !strings.Contains(r.err, "--trace-endpoint") {
 			t.Errorf("%s=%s: %v", variable, value, r)
 		}

@@ -64,10 +64,13 @@ func (a *app) sinkCreate() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&request.To, "to", "", "URL of the target, without a password")
-	c.Flags().StringVar(&request.Kind, "kind", "", "deliver only the entities of this kind; redirects and deletions are of all kinds")
-	c.Flags().StringVar(&request.Feed, "feed", "", "states (default), or changes: every change of every log from now on, to all targets but MongoDB")
+	c.Flags().StringVar(&request.Kind, "kind", "",
+		"deliver only the entities of this kind; redirects and deletions are of all kinds")
+	c.Flags().StringVar(&request.Feed, "feed", "",
+		"states (default), or changes: every change of every log from now on, to all targets but MongoDB")
 	c.Flags().StringVar(&request.SecretEnv, "secret-env", "", "environment variable of the servers with the secret")
-	c.Flags().StringVar(&request.Hold, "hold", "72h", "how long the logs keep undelivered changes, at most 72h; after that the sink delivers all ids again")
+	c.Flags().StringVar(&request.Hold, "hold", "72h",
+		"how long the logs keep undelivered changes, at most 72h; after that the sink delivers all ids again")
 	return a.connection(c)
 }
 
@@ -126,8 +129,9 @@ func (a *app) sinkShow() *cobra.Command {
 
 func (a *app) sinkTurn(verb, short, long string) *cobra.Command {
 	return a.connection(&cobra.Command{
-		Use: verb + " NAME", Short: short, Long: long, Example: "  locus sink " + verb + " golden\n  locus sink " + verb + " golden --json | jq .state",
-		Args: arguments("NAME"), ValidArgsFunction: a.names(sinkNames, 1),
+		Use: verb + " NAME", Short: short, Long: long,
+		Example: "  locus sink " + verb + " golden\n  locus sink " + verb + " golden --json | jq .state",
+		Args:    arguments("NAME"), ValidArgsFunction: a.names(sinkNames, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.connectedTo(writes, func(c *cobra.Command, cl *client, args []string) error {
 				var of httpapi.Sink
@@ -199,13 +203,15 @@ func (a *app) printSink(raw json.RawMessage, s *httpapi.Sink) error {
 }
 
 func (a *app) printSinks(list []httpapi.Sink) error {
-	t := &term.Table{Header: []string{"sink", "state", "to", "kind", "delivered", "failed", "dead", "lag", "saved"}, Right: map[int]bool{4: true, 5: true, 6: true, 7: true}}
+	t := &term.Table{Header: []string{"sink", "state", "to", "kind", "delivered", "failed", "dead", "lag", "saved"},
+		Right: map[int]bool{4: true, 5: true, 6: true, 7: true}}
 	for _, s := range list {
 		lag := ""
 		if s.LagMS != nil {
 			lag = millis(*s.LagMS)
 		}
-		t.Add(s.Name, s.State, s.To, s.Kind, fmt.Sprint(s.Delivered), fmt.Sprint(s.Failed), fmt.Sprint(s.Dead), lag, moment(s.SavedAt))
+		t.Add(s.Name, s.State, s.To, s.Kind, fmt.Sprint(s.Delivered), fmt.Sprint(s.Failed), fmt.Sprint(s.Dead), lag,
+			moment(s.SavedAt))
 	}
 	if err := a.printTable(t); err != nil {
 		return err

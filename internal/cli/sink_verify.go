@@ -71,7 +71,8 @@ func (a *app) verifySink(c *cobra.Command, cl *client, name string, request http
 	if err != nil || left == 0 {
 		return err
 	}
-	f := &failure{Code: "differs", Message: fmt.Sprintf("the target differs from the installation: %s", plural(left, "id")), Exit: exitFailed, Hint: "locus sink verify " + name + " --repair delivers them again"}
+	f := &failure{Code: "differs", Message: fmt.Sprintf("the target differs from the installation: %s",
+		plural(left, "id")), Exit: exitFailed, Hint: "locus sink verify " + name + " --repair delivers them again"}
 	switch {
 	case all.Late:
 		f.Hint = "the sink has not delivered everything yet: see locus sink show " + name + ", and verify again once it has"

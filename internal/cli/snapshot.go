@@ -73,7 +73,8 @@ func wholeSource(p *bulk.Plan) (string, error) {
 		}
 	}
 	if source == "" {
-		return "", usage("--source NAME", "%.80q has no row that names a source, so there is nothing that it could be the whole of", p.Name)
+		return "", usage("--source NAME",
+			"%.80q has no row that names a source, so there is nothing that it could be the whole of", p.Name)
 	}
 	return source, nil
 }
@@ -131,7 +132,8 @@ func (s *snapshots) finish(ctx context.Context, failed error, unread bool) error
 		s.say("nothing is deleted: the files were not read to their end")
 		return failed
 	}
-	t := &term.Table{Header: []string{"source", "before", "new", "in both", "missing", "deleted", "kept"}, Right: map[int]bool{1: true, 2: true, 3: true, 4: true, 5: true, 6: true}}
+	t := &term.Table{Header: []string{"source", "before", "new", "in both", "missing", "deleted", "kept"},
+		Right: map[int]bool{1: true, 2: true, 3: true, 4: true, 5: true, 6: true}}
 	var forbidden *failure
 	for _, snapshot := range s.all {
 		f, err := s.one(ctx, snapshot, t)
@@ -191,7 +193,8 @@ func (s *snapshots) one(ctx context.Context, of *bulk.Snapshot, t *term.Table) (
 		}
 	}
 	if d.pending > 0 {
-		s.say("%s: deleted; records that only they connected are separated once the cells answer", counted(d.pending, "record is pending", "records are pending"))
+		s.say("%s: deleted; records that only they connected are separated once the cells answer",
+			counted(d.pending, "record is pending", "records are pending"))
 	}
 	if d.kept > 0 {
 		s.say("%s: %s kept, written since the import began", of.Source, counted(d.kept, "record is", "records are"))
@@ -201,7 +204,8 @@ func (s *snapshots) one(ctx context.Context, of *bulk.Snapshot, t *term.Table) (
 			return nil, err
 		}
 	} else {
-		t.Add(of.Source, fmt.Sprint(of.Stored), fmt.Sprint(of.New), fmt.Sprint(of.Present), fmt.Sprint(of.Missing), fmt.Sprint(d.deleted), fmt.Sprint(d.kept))
+		t.Add(of.Source, fmt.Sprint(of.Stored), fmt.Sprint(of.New), fmt.Sprint(of.Present), fmt.Sprint(of.Missing),
+			fmt.Sprint(d.deleted), fmt.Sprint(d.kept))
 	}
 	if reason == "" {
 		return nil, nil
@@ -219,7 +223,8 @@ func (s *snapshots) would(of *bulk.Snapshot) error {
 		switch {
 		case err != nil:
 		case s.json:
-			err = s.printJSON(map[string]any{"type": "delete", "source": of.Source, "key": rec.Key, "kind": rec.Kind, "version": rec.Version})
+			err = s.printJSON(map[string]any{"type": "delete", "source": of.Source, "key": rec.Key, "kind": rec.Kind,
+				"version": rec.Version})
 		default:
 			_, err = fmt.Fprintf(s.stdout, "missing\t%s\n", term.Escape(of.Source+":"+rec.Key))
 		}
@@ -232,8 +237,10 @@ func (s *snapshots) would(of *bulk.Snapshot) error {
 
 func (s *snapshots) summary(of *bulk.Snapshot, d *deleting, reason bulk.Reason) error {
 	summary := map[string]any{
-		"type": "snapshot", "source": of.Source, "before": of.Stored, "new": of.New, "in_both": of.Present, "missing": of.Missing,
-		"missing_kinds": of.MissingKinds, "max_delete": of.Limit, "deleted": d.deleted, "kept": d.kept, "gone": d.gone, "dry_run": s.flags.dryRun,
+		"type": "snapshot", "source": of.Source, "before": of.Stored, "new": of.New, "in_both": of.Present,
+		"missing":       of.Missing,
+		"missing_kinds": of.MissingKinds, "max_delete": of.Limit, "deleted": d.deleted, "kept": d.kept, "gone": d.gone,
+		"dry_run": s.flags.dryRun,
 	}
 	if reason != "" {
 		summary["code"] = reason

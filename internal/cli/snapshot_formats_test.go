@@ -43,9 +43,10 @@ func TestSnapshot_OfEveryFormat(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, args := range map[string][]string{
-		"csv":            {path("f.csv", "key,name,latitude\n1,One,\n4,Four,\n2,Two,north\n")},
-		"two csv files":  {path("a.csv", "key,name,latitude\n1,One,\n2,Two,north\n"), path("b.csv", "key,name\n4,Four\n")},
-		"json lines":     {path("f.jsonl", `{"key":1,"name":"One"}`+"\n"+`{"key":"4","name":"Four"}`+"\n"+`{"key":"2","name":"Two","latitude":"north"}`+"\n")},
+		"csv":           {path("f.csv", "key,name,latitude\n1,One,\n4,Four,\n2,Two,north\n")},
+		"two csv files": {path("a.csv", "key,name,latitude\n1,One,\n2,Two,north\n"), path("b.csv", "key,name\n4,Four\n")},
+		"json lines": {path("f.jsonl",
+			`{"key":1,"name":"One"}`+"\n"+`{"key":"4","name":"Four"}`+"\n"+`{"key":"2","name":"Two","latitude":"north"}`+"\n")},
 		"unknown column": {path("g.jsonl", `{"key":1,"name":"One"}`+"\n"+`{"key":"4","name":"Four"}`+"\n"+strings.Repeat(`{"key":"4","name":"Four"}`+"\n", 15000)+`{"nothing":1,"key":"2","name":"Two"}`+"\n")},
 		"json":           {path("f.json", `{"data":[{"key":1,"name":"One"},{"key":"4","name":"Four"},{"key":"2","name":"Two","latitude":"north"}]}`), "--rows", "data"},
 		"parquet":        {parquetFile(t, filepath.Join(dir, "f.parquet"))},
@@ -57,7 +58,8 @@ func TestSnapshot_OfEveryFormat(t *testing.T) {
 		for i, of := range []string{"One", "Two", "Three"} {
 			s.put(t, source, fmt.Sprint(i+1), of)
 		}
-		got := run(t.Context(), nil, append([]string{"ingest", "--url", s.url, "--source", source, "--snapshot", "--yes"}, args...)...)
+		got := run(t.Context(), nil, append([]string{"ingest", "--url", s.url, "--source", source, "--snapshot", "--yes"},
+			args...)...)
 		if diff := cmp.Diff(map[string]string{"1": "One", "2": "Two", "4": "Four"}, s.state(t, source)); diff != "" || got.code != 3 {
 			t.Errorf("%s: exit %d %s\n%s%s", name, got.code, diff, got.stdout, got.err)
 		}
@@ -71,7 +73,8 @@ func parquetFile(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	w, err := exchange.New(file, exchange.Parquet, []exchange.Column{{Name: "key"}, {Name: "name"}, {Name: "latitude"}}, nil)
+	w, err := exchange.New(file, exchange.Parquet,
+		[]exchange.Column{{Name: "key"}, {Name: "name"}, {Name: "latitude"}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,13 +104,15 @@ func workbook(t *testing.T, path string) string {
 	return path
 }
 
-// A snapshot of a table that was stopped is read from the beginning, since its rows may have changed before the position.
+// A snapshot of a table that was stopped is read from the beginning, since its rows may have changed before the
+// position.
 func TestSnapshot_OfATableAfterAStop(t *testing.T) {
 	t.Parallel()
 	s := newWatchedServer(t)
 	dir, db := shop(t)
 	args := []string{
-		"ingest", "--url", s.url, "--batch", "10", "--table", "customers", "--set", "name=company", "--ignore", "photo", "--ignore", "changed", "--snapshot", "--max-delete", "100%",
+		"ingest", "--url", s.url, "--batch", "10", "--table", "customers", "--set", "name=company", "--ignore", "photo",
+		"--ignore", "changed", "--snapshot", "--max-delete", "100%",
 		"sqlite:" + filepath.Join(dir, "shop.db"),
 	}
 	ctx, stop := context.WithCancel(t.Context())

@@ -102,7 +102,8 @@ type fataler interface {
 }
 
 func (s *watchedServer) put(t fataler, source, key, name string) {
-	results, err := s.svc.Records().Put(context.Background(), []records.Input{{Ref: entity.Ref{Source: source, Key: key}, Attributes: entity.Attributes{"name": {name}}}})
+	results, err := s.svc.Records().Put(context.Background(),
+		[]records.Input{{Ref: entity.Ref{Source: source, Key: key}, Attributes: entity.Attributes{"name": {name}}}})
 	if err != nil || results[0].Err != nil {
 		t.Fatalf("put %s: %v %v", key, err, results)
 	}
@@ -154,7 +155,8 @@ func TestSnapshot_AgainstSets(t *testing.T) {
 			t.Fatal(err)
 		}
 		most := rapid.IntRange(0, 12).Draw(t, "max-delete")
-		args := []string{"ingest", "--url", s.url, "--source", source, "--snapshot", "--max-delete", fmt.Sprint(most), "--batch", fmt.Sprint(rapid.IntRange(1, 4).Draw(t, "batch")), path}
+		args := []string{"ingest", "--url", s.url, "--source", source, "--snapshot", "--max-delete", fmt.Sprint(most),
+			"--batch", fmt.Sprint(rapid.IntRange(1, 4).Draw(t, "batch")), path}
 
 		for range rapid.IntRange(0, 2).Draw(t, "stopped runs") {
 			ctx, stop := context.WithCancel(context.Background())
@@ -236,7 +238,8 @@ func TestSnapshot_AgainstSets(t *testing.T) {
 			delete(want, k)
 		}
 		if diff := cmp.Diff(want, s.state(t, source)); diff != "" {
-			t.Fatalf("stored %v, file %v, written %v, removed %v, max-delete %d (-want +got):\n%s\n%s%s", stored, file, wrote, removed, most, diff, got.stdout, got.err)
+			t.Fatalf("stored %v, file %v, written %v, removed %v, max-delete %d (-want +got):\n%s\n%s%s", stored, file, wrote,
+				removed, most, diff, got.stdout, got.err)
 		}
 		if limited := missing > most; limited != (got.code == 3) || !limited && got.code != 0 || limited != strings.Contains(got.stdout, `"code":"delete_limit"`) {
 			t.Fatalf("%d missing of at most %d: exit %d\n%s%s", missing, most, got.code, got.stdout, got.err)
@@ -286,13 +289,16 @@ func TestSnapshot_ReasonsNotToDelete(t *testing.T) {
 		{"a refused row with a key", "key,name\n1,One\n2,\n", nil, 3, "", 2, "1 row was refused"},
 		{"a refused row of a new key", "key,name,latitude\n1,One,\n7,Seven,north\n", nil, 3, "", 1, "1 row was refused"},
 		{"too many", "key,name\n1,One\n", []string{"--max-delete", "1"}, 3, "delete_limit", 3, "--max-delete 2"},
-		{"too large a share", "key,name\n1,One\n2,Two\n", []string{"--max-delete", "33%"}, 3, "delete_limit", 3, "(33 %) allows 0"},
+		{"too large a share", "key,name\n1,One\n2,Two\n", []string{"--max-delete", "33%"}, 3, "delete_limit", 3,
+			"(33 %) allows 0"},
 		{"a share that suffices", "key,name\n1,One\n2,Two\n", []string{"--max-delete", "33.4%"}, 0, "", 2, ""},
 		{"none may go", "key,name\n1,One\n2,Two\n", []string{"--max-delete", "0"}, 3, "delete_limit", 3, "allows 0"},
 		{"none has to go", "key,name\n1,One\n2,Two\n3,Three\n", []string{"--max-delete", "0"}, 0, "", 3, ""},
 		{"other kinds", "key,name\n1,One\n", []string{"--kind", "person"}, 3, "other_kinds", 3, "2 of kind place"},
-		{"a row of another source", "source,key,name\nSOURCE,1,One\nSOURCE,2,Two\n" + strings.Repeat("SOURCE,2,Two\n", 30) + "elsewhere,3,Three\n", nil, 3, "several_sources", 3, "is of elsewhere"},
-		{"two sources in the first rows", "source,key,name\nSOURCE,1,One\nelsewhere,3,Three\n", nil, 2, "", 3, "one file for each source"},
+		{"a row of another source", "source,key,name\nSOURCE,1,One\nSOURCE,2,Two\n" + strings.Repeat("SOURCE,2,Two\n",
+			30) + "elsewhere,3,Three\n", nil, 3, "several_sources", 3, "is of elsewhere"},
+		{"two sources in the first rows", "source,key,name\nSOURCE,1,One\nelsewhere,3,Three\n", nil, 2, "", 3,
+			"one file for each source"},
 		{"no source in the file", "source,key,name\n", nil, 2, "", 3, "--source NAME"},
 	} {
 		source := fmt.Sprintf("r%d", i)
@@ -323,7 +329,8 @@ func TestSnapshot_ReasonsNotToDelete(t *testing.T) {
 func TestSnapshot_Flags(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
-		{"--snapshot", "--limit", "5"}, {"--max-delete", "5"}, {"--snapshot", "--max-delete", "-1"}, {"--snapshot", "--max-delete", "101%"},
+		{"--snapshot", "--limit", "5"}, {"--max-delete", "5"}, {"--snapshot", "--max-delete", "-1"},
+		{"--snapshot", "--max-delete", "101%"},
 		{"--snapshot", "--max-delete", "NaN%"}, {"--snapshot", "--max-delete", "many"}, {"--snapshot", "--max-delete", "1.5"},
 	} {
 		got := run(t.Context(), nil, append(append([]string{"ingest", "--data", t.TempDir()}, args...), "none.csv")...)
@@ -367,8 +374,10 @@ func TestSnapshot_DryRunWritesNothing(t *testing.T) {
 			t.Errorf("%s is %v, want %v", name, of[name], want)
 		}
 	}
-	text := run(t.Context(), nil, "ingest", "--url", s.url, "--source", "dry", "--snapshot", "--dry-run", "--max-delete", "2", path)
-	if !strings.Contains(text.stdout, "missing\tdry:2\n") || !strings.Contains(text.err, "nothing would be deleted: 3 of 5") {
+	text := run(t.Context(), nil, "ingest", "--url", s.url, "--source", "dry", "--snapshot", "--dry-run",
+		"--max-delete", "2", path)
+	if !strings.Contains(text.stdout, "missing\tdry:2\n") ||
+		!strings.Contains(text.err, "nothing would be deleted: 3 of 5") {
 		t.Errorf("%s%s", text.stdout, text.err)
 	}
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {

@@ -26,7 +26,8 @@ func (a *app) sourceCommand() *cobra.Command {
 		Example: "  locus source create crm --from kafka://b1:9092/customers --mapping crm.yaml\n" +
 			"  locus source delete old-crm --dry-run",
 	}
-	c.AddCommand(a.sourceList(), a.sourceShow(), a.sourceCreate(), a.sourcePause(), a.sourceResume(), a.sourceDead(), a.sourceDrop(), a.sourceDelete())
+	c.AddCommand(a.sourceList(), a.sourceShow(), a.sourceCreate(), a.sourcePause(), a.sourceResume(), a.sourceDead(),
+		a.sourceDrop(), a.sourceDelete())
 	return c
 }
 
@@ -85,7 +86,8 @@ func (a *app) sourceShow() *cobra.Command {
 }
 
 func noRecords(of string) error {
-	return &failure{Code: "not_found", Message: of + " has no records", Hint: "locus source list lists all", Exit: exitNotFound}
+	return &failure{Code: "not_found", Message: of + " has no records", Hint: "locus source list lists all",
+		Exit: exitNotFound}
 }
 
 func (a *app) printSources(sources []httpapi.Source) error {
@@ -165,7 +167,8 @@ func (a *app) deleteSource(ctx context.Context, cl *client, name, kind string, y
 	if dryRun {
 		verb = "would"
 	}
-	a.say("%s delete %s of source %s: %s", verb, counted(all.Missing, "record", "records"), name, strings.Join(kinds, ", "))
+	a.say("%s delete %s of source %s: %s", verb, counted(all.Missing, "record", "records"), name,
+		strings.Join(kinds, ", "))
 	d := &deleting{app: a, client: cl, source: name, total: all.Missing}
 	if !dryRun {
 		if err := a.confirm(yes, "Delete them?"); err != nil {
@@ -177,11 +180,13 @@ func (a *app) deleteSource(ctx context.Context, cl *client, name, kind string, y
 	}
 	if a.json {
 		return a.printJSON(map[string]any{
-			"type": "summary", "source": name, "records": all.Missing, "kinds": all.MissingKinds, "deleted": d.deleted, "kept": d.kept,
+			"type": "summary", "source": name, "records": all.Missing, "kinds": all.MissingKinds, "deleted": d.deleted,
+			"kept": d.kept,
 			"gone": d.gone, "pending": d.pending, "watermark": d.watermark, "dry_run": dryRun,
 		})
 	}
-	t := &term.Table{Header: []string{"source", "records", "deleted", "kept"}, Right: map[int]bool{1: true, 2: true, 3: true}}
+	t := &term.Table{Header: []string{"source", "records", "deleted", "kept"},
+		Right: map[int]bool{1: true, 2: true, 3: true}}
 	t.Add(name, fmt.Sprint(all.Missing), fmt.Sprint(d.deleted), fmt.Sprint(d.kept))
 	return a.printTable(t)
 }

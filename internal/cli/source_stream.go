@@ -44,7 +44,8 @@ func (a *app) sourceCreate() *cobra.Command {
 				request.Mapping = string(text)
 			}
 			var of httpapi.Source
-			raw, err := a.putDefinition(c, sourcePath(args[0]), request, &of, "the source reads this stream already; nothing changed")
+			raw, err := a.putDefinition(c, sourcePath(args[0]), request, &of,
+				"the source reads this stream already; nothing changed")
 			if err != nil {
 				return err
 			}
@@ -54,14 +55,16 @@ func (a *app) sourceCreate() *cobra.Command {
 	c.Flags().StringVar(&request.From, "from", "", "URL of the stream, without a password")
 	c.Flags().StringVar(&request.Format, "format", "json", "json or debezium")
 	c.Flags().StringVar(&mapping, "mapping", "", "mapping file, as of locus ingest")
-	c.Flags().StringVar(&request.SecretEnv, "secret-env", "", "environment variable of the servers with the password or token")
+	c.Flags().StringVar(&request.SecretEnv, "secret-env", "",
+		"environment variable of the servers with the password or token")
 	return a.connection(c)
 }
 
 func (a *app) sourcePause() *cobra.Command {
 	return a.connection(&cobra.Command{
-		Use: "pause NAME", Short: "Stop reading the stream of a source", Example: "  locus source pause crm\n  locus source pause crm --json",
-		Args: arguments("NAME"), ValidArgsFunction: a.names(sourceNames, 1),
+		Use: "pause NAME", Short: "Stop reading the stream of a source",
+		Example: "  locus source pause crm\n  locus source pause crm --json",
+		Args:    arguments("NAME"), ValidArgsFunction: a.names(sourceNames, 1),
 		RunE: func(c *cobra.Command, args []string) error { return a.turnSource(c, args[0], "pause", nil) },
 	})
 }
@@ -133,7 +136,8 @@ func (a *app) printStream(raw json.RawMessage, s httpapi.Source) error {
 }
 
 func (a *app) printStreams(streams []httpapi.Source) error {
-	t := &term.Table{Header: []string{"source", "state", "stream", "messages", "lag", "dead", "saved"}, Right: map[int]bool{3: true, 4: true, 5: true}}
+	t := &term.Table{Header: []string{"source", "state", "stream", "messages", "lag", "dead", "saved"},
+		Right: map[int]bool{3: true, 4: true, 5: true}}
 	for _, s := range streams {
 		of, saved := s.Stream, ""
 		if !of.SavedAt.IsZero() {

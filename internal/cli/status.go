@@ -47,7 +47,8 @@ func (a *app) statusCommand() *cobra.Command {
 			return show(c, args)
 		},
 	})
-	c.Flags().BoolVar(&ready, "ready", false, "only check whether the server is ready; needs no token and does not open the data: exit code 0 or 6")
+	c.Flags().BoolVar(&ready, "ready", false,
+		"only check whether the server is ready; needs no token and does not open the data: exit code 0 or 6")
 	return c
 }
 
@@ -102,7 +103,8 @@ func (a *app) ready(c *cobra.Command) error {
 }
 
 func notReady(why string) error {
-	return &failure{Code: "unavailable", Message: "not ready: " + why, Exit: exitUnavailable, Hint: "try again in a moment"}
+	return &failure{Code: "unavailable", Message: "not ready: " + why, Exit: exitUnavailable,
+		Hint: "try again in a moment"}
 }
 
 func (a *app) printStatus(s *cells.Status) error {
@@ -111,19 +113,22 @@ func (a *app) printStatus(s *cells.Status) error {
 		ready = a.talk.Paint("31", "not ready")
 	}
 	a.say("%s   %s records, %s entities, %s merges, %s splits   rules %s   generation %d, epoch %d   redo %d, queue %d",
-		ready, term.Count(s.Counts.Records), term.Count(s.Counts.Entities), term.Count(s.Counts.Merges), term.Count(s.Counts.Splits),
+		ready, term.Count(s.Counts.Records), term.Count(s.Counts.Entities), term.Count(s.Counts.Merges),
+		term.Count(s.Counts.Splits),
 		s.Rules, s.Generation, s.Epoch, s.Redo, s.Queue)
 	if s.Ready && s.Reason != "" {
 		a.say("%s   %s", a.talk.Paint("33", "missing"), term.Escape(s.Reason))
 	}
 	if len(s.Down) > 0 {
-		a.say("%s   sums of %d of %d cells, without %s", a.talk.Paint("33", "incomplete"), len(s.Cells)-len(s.Down), len(s.Cells), someCells(s.Down))
+		a.say("%s   sums of %d of %d cells, without %s", a.talk.Paint("33", "incomplete"), len(s.Cells)-len(s.Down),
+			len(s.Cells), someCells(s.Down))
 	}
 	if s.Documents != "" {
 		a.say("documents   %s", term.Escape(s.Documents))
 	}
 	if s.Migrating != "" {
-		a.say("%s   kind %s: %s records resolved again", a.talk.Paint("33", "migrating"), term.Escape(s.Migrating), term.Count(int64(s.Migrated)))
+		a.say("%s   kind %s: %s records resolved again", a.talk.Paint("33", "migrating"), term.Escape(s.Migrating),
+			term.Count(int64(s.Migrated)))
 	}
 	switch s.Upgrade {
 	case "":
@@ -132,7 +137,8 @@ func (a *app) printStatus(s *cells.Status) error {
 	default:
 		a.say("%s   step %s: %s done", a.talk.Paint("33", "upgrading"), term.Escape(s.Upgrade), term.Count(int64(s.Migrated)))
 	}
-	t := &term.Table{Header: []string{"cell", "records", "entities", "redo", "puids", "bytes", "url"}, Right: map[int]bool{1: true, 2: true, 3: true, 4: true, 5: true}}
+	t := &term.Table{Header: []string{"cell", "records", "entities", "redo", "puids", "bytes", "url"},
+		Right: map[int]bool{1: true, 2: true, 3: true, 4: true, 5: true}}
 	for _, c := range s.Cells {
 		if c.Down {
 			t.Add(c.Cell.String(), "?", "?", "?", "?", "?", c.URL)

@@ -107,7 +107,8 @@ func (d *deleting) send(ctx context.Context, batch []httpapi.DeleteInput) error 
 	case len(batch) > 0:
 		return &failure{
 			Code: "unavailable", Exit: exitUnavailable, Hint: "repeat the command",
-			Message: fmt.Sprintf("%d records of %s are not deleted: their cells have been unavailable for %v", len(batch), d.source, endurance),
+			Message: fmt.Sprintf("%d records of %s are not deleted: their cells have been unavailable for %v", len(batch),
+				d.source, endurance),
 		}
 	}
 	d.progress.Update(d.line)
@@ -117,16 +118,19 @@ func (d *deleting) send(ctx context.Context, batch []httpapi.DeleteInput) error 
 func (d *deleting) interrupted(err error) error {
 	return &failure{
 		Code: "interrupted", Exit: exitInterrupted, Err: err, Hint: "repeat the command",
-		Message: fmt.Sprintf("interrupted: %s of %s records of %s are deleted", term.Count(d.deleted), term.Count(d.total), d.source),
+		Message: fmt.Sprintf("interrupted: %s of %s records of %s are deleted", term.Count(d.deleted),
+			term.Count(d.total), d.source),
 	}
 }
 
 func (d *deleting) line() string {
 	if d.json {
-		text, _ := json.Marshal(map[string]any{"type": "progress", "source": d.source, "deleted": d.deleted, "total": d.total})
+		text, _ := json.Marshal(map[string]any{"type": "progress", "source": d.source, "deleted": d.deleted,
+			"total": d.total})
 		return string(text)
 	}
-	return fmt.Sprintf("delete %s   %s / %s", d.source, term.Short(float64(d.deleted+d.kept+d.gone)), term.Short(float64(d.total)))
+	return fmt.Sprintf("delete %s   %s / %s", d.source, term.Short(float64(d.deleted+d.kept+d.gone)),
+		term.Short(float64(d.total)))
 }
 
 // once sends a batch once and returns the items to send again.

@@ -46,7 +46,8 @@ func (a *app) subjectExport() *cobra.Command {
 			if err := s.collect(c.Context(), e); err != nil {
 				return err
 			}
-			a.say("%s, %s, %s, %s", plural(s.counts["record"], "record"), plural(s.counts["change"], "change"), plural(s.counts["decision"], "decision"), plural(s.counts["audit"], "audit line"))
+			a.say("%s, %s, %s, %s", plural(s.counts["record"], "record"), plural(s.counts["change"], "change"),
+				plural(s.counts["decision"], "decision"), plural(s.counts["audit"], "audit line"))
 			return nil
 		}),
 	})

@@ -35,7 +35,8 @@ func TestSubjectExport(t *testing.T) {
 			}
 			counts[of.Type]++
 		}
-		if counts["entity"] != 1 || counts["record"] != 2 || counts["decision"] == 0 || counts["change"] == 0 || counts["audit"] == 0 || len(counts) != 5 {
+		if counts["entity"] != 1 || counts["record"] != 2 || counts["decision"] == 0 || counts["change"] == 0 ||
+			counts["audit"] == 0 || len(counts) != 5 {
 			t.Errorf("%v: %v", flags, counts)
 		}
 		if !strings.Contains(r.stdout, "1000 Market St.") || strings.Contains(r.stdout, "Annas") {

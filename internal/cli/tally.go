@@ -58,7 +58,8 @@ func (t *tally) became(done string) string {
 		return many
 	}
 	others := t.rows - t.refused
-	return fmt.Sprintf("%s %s refused%s, %s %s %s", t.size(), verb(t.refused, "was", "were"), t.because(), term.Count(others), verb(others, "is", "are"), done)
+	return fmt.Sprintf("%s %s refused%s, %s %s %s", t.size(), verb(t.refused, "was", "were"), t.because(),
+		term.Count(others), verb(others, "is", "are"), done)
 }
 
 // size returns the number of rejected rows, and of their lines if there are more.

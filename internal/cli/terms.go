@@ -36,7 +36,8 @@ func (a *app) termsList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			t := &term.Table{Header: []string{"terms", "kind", "records", "tokens", "chains", "bytes", "since"}, Right: map[int]bool{2: true, 3: true, 4: true, 5: true}}
+			t := &term.Table{Header: []string{"terms", "kind", "records", "tokens", "chains", "bytes", "since"},
+				Right: map[int]bool{2: true, 3: true, 4: true, 5: true}}
 			for _, raw := range terms {
 				if a.json {
 					if err := a.printRaw(typed("result", raw)); err != nil {
@@ -48,7 +49,8 @@ func (a *app) termsList() *cobra.Command {
 				if err := json.Unmarshal(raw, &p); err != nil {
 					return fmt.Errorf("read a term-frequency table: %w", err)
 				}
-				t.Add(p.Hash, p.Kind, fmt.Sprint(p.Records), fmt.Sprint(p.Tokens), fmt.Sprint(p.Chains), fmt.Sprint(p.Bytes), p.Since.UTC().Format(time.RFC3339))
+				t.Add(p.Hash, p.Kind, fmt.Sprint(p.Records), fmt.Sprint(p.Tokens), fmt.Sprint(p.Chains), fmt.Sprint(p.Bytes),
+					p.Since.UTC().Format(time.RFC3339))
 			}
 			if a.json {
 				return a.listed(len(terms), "")
@@ -79,7 +81,8 @@ func (a *app) termsBuild() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a.say("%s records, %s tokens, %s chains", term.Count(int64(p.Records)), term.Count(int64(p.Tokens)), term.Count(int64(p.Chains)))
+			a.say("%s records, %s tokens, %s chains", term.Count(int64(p.Records)), term.Count(int64(p.Tokens)),
+				term.Count(int64(p.Chains)))
 			_, err = fmt.Fprintln(a.stdout, p.Hash)
 			return err
 		}),

@@ -71,12 +71,15 @@ func (a *app) tokenCreate() *cobra.Command {
 	}
 	c.Flags().StringSliceVar(&request.Roles, "role", nil, "roles: "+strings.Join(access.Roles(), ", "))
 	c.Flags().StringSliceVar(&request.Allow, "allow", nil, "single permissions besides those of the roles")
-	c.Flags().Var(&ratesFlag{&request.Rates}, "rate", "limits of each server per second, such as requests=50,records=5000,hits=10000; by default 200, 20000 and 100000")
-	c.Flags().StringSliceVar(&request.Sources, "write-sources", nil, "sources whose records it may write, such as crm,vendor-*; all by default")
+	c.Flags().Var(&ratesFlag{&request.Rates}, "rate",
+		"limits of each server per second, such as requests=50,records=5000,hits=10000; by default 200, 20000 and 100000")
+	c.Flags().StringSliceVar(&request.Sources, "write-sources", nil,
+		"sources whose records it may write, such as crm,vendor-*; all by default")
 	c.Flags().StringSliceVar(&request.Kinds, "kinds", nil, "kinds that it may see, such as person; all by default")
 	c.Flags().StringSliceVar(&request.Hide, "hide", nil, "attributes whose values it may not see, such as phones,emails")
 	c.Flags().StringVar(&request.Expires, "expires", "", "validity, at most 8784h, or never; 2160h (90 days) by default")
-	c.Flags().StringVarP(&output, "output", "o", "", "new file for the token, readable by its owner only; by default the token is printed")
+	c.Flags().StringVarP(&output, "output", "o", "",
+		"new file for the token, readable by its owner only; by default the token is printed")
 	return a.connection(c)
 }
 
@@ -93,8 +96,10 @@ func (a *app) tokenRotate() *cobra.Command {
 			return a.made(writes, output, http.MethodPost, tokenPath(args[0])+"/rotate", &request)(c, args)
 		},
 	}
-	c.Flags().StringVar(&request.Overlap, "overlap", "", "how long the old secret stays valid, such as 24h; by default not at all")
-	c.Flags().StringVarP(&output, "output", "o", "", "new file for the token, readable by its owner only; by default the token is printed")
+	c.Flags().StringVar(&request.Overlap, "overlap", "",
+		"how long the old secret stays valid, such as 24h; by default not at all")
+	c.Flags().StringVarP(&output, "output", "o", "",
+		"new file for the token, readable by its owner only; by default the token is printed")
 	return a.connection(c)
 }
 
@@ -124,7 +129,8 @@ func (a *app) tokenBootstrap() *cobra.Command {
 			return err
 		},
 	}
-	c.Flags().StringVarP(&output, "output", "o", "", "new file for the token, readable by its owner only; by default the token is printed")
+	c.Flags().StringVarP(&output, "output", "o", "",
+		"new file for the token, readable by its owner only; by default the token is printed")
 	return c
 }
 
@@ -132,7 +138,8 @@ func (a *app) tokenBootstrap() *cobra.Command {
 func newTokenFile(name string) (*os.File, error) {
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return nil, &failure{Code: "invalid", Message: fmt.Sprintf("cannot create the file of the token: %v", err), Hint: "name a file that does not exist", Exit: exitInvalid, Err: err}
+		return nil, &failure{Code: "invalid", Message: fmt.Sprintf("cannot create the file of the token: %v", err),
+			Hint: "name a file that does not exist", Exit: exitInvalid, Err: err}
 	}
 	return file, nil
 }
@@ -174,7 +181,8 @@ func (a *app) made(to opening, output, method, path string, request any) func(*c
 		if len(of.Hide) > 0 {
 			limit += ", without " + strings.Join(of.Hide, ", ")
 		}
-		a.say("token %s: %s%s, %s", term.Escape(of.Name), strings.Join(of.Permissions, " "), term.Escape(limit), ends(of.Expires))
+		a.say("token %s: %s%s, %s", term.Escape(of.Name), strings.Join(of.Permissions, " "), term.Escape(limit),
+			ends(of.Expires))
 		if output != "" {
 			a.say("written to %s; use it with --token-file or LOCUS_TOKEN_FILE", term.Escape(output))
 		} else if a.json {
@@ -231,7 +239,8 @@ func (a *app) tokenList() *cobra.Command {
 				if len(k.Hide) > 0 {
 					also = append(also, "hide="+strings.Join(k.Hide, ","))
 				}
-				t.Add(k.Name, k.ID, strings.Join(k.Roles, " "), strings.Join(also, " "), moment(k.Created), k.By, expires, moment(k.Used))
+				t.Add(k.Name, k.ID, strings.Join(k.Roles, " "), strings.Join(also, " "), moment(k.Created), k.By, expires,
+					moment(k.Used))
 			}
 			return a.printTable(t)
 		}),
@@ -271,7 +280,8 @@ func (a *app) tokenRevoke() *cobra.Command {
 				case a.json:
 					return a.printJSON(map[string]any{"type": "summary", "token": name, "revoked": of.Revoked})
 				case all:
-					a.say("revoked %s, and ended every session; locus token create makes the next one, with --data or --map", plural(of.Revoked, "token"))
+					a.say("revoked %s, and ended every session; locus token create makes the next one, with --data or --map",
+						plural(of.Revoked, "token"))
 				default:
 					a.say("revoked %s of %s", plural(of.Revoked, "token"), term.Escape(name))
 				}

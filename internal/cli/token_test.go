@@ -21,7 +21,8 @@ func TestToken_FromTheFirstOn(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	data, file := filepath.Join(dir, "data"), filepath.Join(dir, "admin.token")
-	made := run(t.Context(), nil, "ingest", "--data", data, "--source", "s", "--key", "id", "--yes", write(t, "r.csv", "id,name\n1,Joes Pizza\n"))
+	made := run(t.Context(), nil, "ingest", "--data", data, "--source", "s", "--key", "id", "--yes",
+		write(t, "r.csv", "id,name\n1,Joes Pizza\n"))
 	if made.code != 0 {
 		t.Fatal(made)
 	}
@@ -50,7 +51,8 @@ func TestToken_FromTheFirstOn(t *testing.T) {
 	if r := run(t.Context(), env, "token", "create", "ci", "--role", "writer", "--rate", "requests=5,cows=7"); r.code != 2 || !strings.Contains(r.err, `"cows=7" is no rate`) {
 		t.Errorf("%v", r)
 	}
-	r := run(t.Context(), env, "token", "create", "ci", "--role", "writer", "--rate", "requests=5,hits=7", "--rate", "records=6")
+	r := run(t.Context(), env, "token", "create", "ci", "--role", "writer", "--rate", "requests=5,hits=7", "--rate",
+		"records=6")
 	if listed := run(t.Context(), env, "token", "list", "--json"); !strings.Contains(listed.stdout, `"rates":{"requests":5,"records":6,"hits":7}`) {
 		t.Errorf("%v", listed)
 	}
@@ -159,7 +161,8 @@ func TestComplete_Names(t *testing.T) {
 		}
 	}
 	for command, want := range map[string]string{
-		"token revoke c": "ci\n:4\n", "token revoke x": ":4\n", "access unblock ": "jwt:repo\n:4\n", "source show ": "crm\n:4\n", "sink show ": ":4\n", "session end ": ":4\n",
+		"token revoke c": "ci\n:4\n", "token revoke x": ":4\n", "access unblock ": "jwt:repo\n:4\n",
+		"source show ": "crm\n:4\n", "sink show ": ":4\n", "session end ": ":4\n",
 	} {
 		verb, begun := command[:strings.LastIndexByte(command, ' ')], command[strings.LastIndexByte(command, ' ')+1:]
 		args := append([]string{"__complete"}, strings.Fields(verb)...)

@@ -62,9 +62,11 @@ func (a *app) planned(c *cobra.Command, cl *client) error {
 func upgradeState(u *httpapi.Upgrade) string {
 	switch {
 	case u.Needed:
-		return fmt.Sprintf("made by %s, and this Locus is %s: locus upgrade run resolves all records again", term.Escape(u.Matcher), term.Escape(u.Program))
+		return fmt.Sprintf("made by %s, and this Locus is %s: locus upgrade run resolves all records again",
+			term.Escape(u.Matcher), term.Escape(u.Program))
 	case u.Running != nil:
-		return fmt.Sprintf("being upgraded from %s to %s since %s", term.Escape(u.Running.From), term.Escape(u.Matcher), term.Escape(u.Running.Since))
+		return fmt.Sprintf("being upgraded from %s to %s since %s", term.Escape(u.Running.From), term.Escape(u.Matcher),
+			term.Escape(u.Running.Since))
 	}
 	return fmt.Sprintf("made by %s, as this Locus: there is nothing to upgrade", term.Escape(u.Matcher))
 }

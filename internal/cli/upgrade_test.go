@@ -63,7 +63,8 @@ func TestUpgrade_PlanAndRun(t *testing.T) {
 	plan := "made by matcher 5, and this Locus is matcher 13: locus upgrade run resolves all records again\n"
 	for _, args := range [][]string{{"upgrade", "plan"}, {"upgrade", "run", "--dry-run"}} {
 		got := must(t, env, args...).stdout
-		if !strings.HasPrefix(got, plan) || !strings.Contains(got, "\nkind place, version 1, ") || !strings.Contains(got, "0 would be merged from several, 0 would be split") {
+		if !strings.HasPrefix(got, plan) || !strings.Contains(got, "\nkind place, version 1, ") ||
+			!strings.Contains(got, "0 would be merged from several, 0 would be split") {
 			t.Errorf("%v:\n%s", args, got)
 		}
 	}

@@ -36,7 +36,8 @@ func (a *app) vacuumCommand() *cobra.Command {
 				return err
 			}
 			if all.Behind > 0 {
-				return a.summary(result, "done, except %s, whose changes a rollup has not read yet: run vacuum again later", plural(all.Behind, "cell"))
+				return a.summary(result, "done, except %s, whose changes a rollup has not read yet: run vacuum again later",
+					plural(all.Behind, "cell"))
 			}
 			return a.summary(result, "done: %s", plural(all.Cells, "cell"))
 		},

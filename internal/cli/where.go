@@ -18,7 +18,8 @@ const defaultData = "./locus-data"
 // connection adds the flags that locate the data.
 func (a *app) connection(c *cobra.Command) *cobra.Command {
 	c.Flags().StringVar(&a.url, "url", "", "URL of a server, such as http://127.0.0.1:7070")
-	c.Flags().StringVar(&a.tokenFile, "token-file", "", "file with the token for the server; or set LOCUS_TOKEN to the token")
+	c.Flags().StringVar(&a.tokenFile, "token-file", "",
+		"file with the token for the server; or set LOCUS_TOKEN to the token")
 	variables(c.Flags(), "url", "token-file")
 	a.installation(c)
 	return c
@@ -28,8 +29,10 @@ func (a *app) connection(c *cobra.Command) *cobra.Command {
 func (a *app) installation(c *cobra.Command) {
 	c.Flags().StringVar(&a.data, "data", defaultData, "data directory, opened directly unless --url is given")
 	a.noticeFlag(c)
-	c.Flags().Var((*mongoFlag)(&a.mongodb), "mongodb", "MongoDB database with counters and groups of rollups, such as mongodb://db1,db2/locus")
-	c.Flags().BoolVar(&a.unsafe, "unsafe-durability", false, "accept a database whose settings may lose acknowledged writes")
+	c.Flags().Var((*mongoFlag)(&a.mongodb), "mongodb",
+		"MongoDB database with counters and groups of rollups, such as mongodb://db1,db2/locus")
+	c.Flags().BoolVar(&a.unsafe, "unsafe-durability", false,
+		"accept a database whose settings may lose acknowledged writes")
 	_ = c.Flags().MarkHidden("unsafe-durability")
 	if c.Flags().Lookup("map") == nil {
 		c.Flags().Var(&mapFlag{urls: &a.cellMap}, "map", "databases of a shared installation, separated by commas, such as postgres://db1/locus; the one with the cell map first")
@@ -40,7 +43,8 @@ func (a *app) installation(c *cobra.Command) {
 
 // noticeFlag adds --notice. Most commands hide it because few users need it.
 func (a *app) noticeFlag(c *cobra.Command) {
-	c.Flags().DurationVar(&a.notice, "notice", 0, "how long a generation of cells is announced before its start; 0 means 1m")
+	c.Flags().DurationVar(&a.notice, "notice", 0,
+		"how long a generation of cells is announced before its start; 0 means 1m")
 	_ = c.Flags().MarkHidden("notice")
 	variables(c.Flags(), "notice")
 }
@@ -158,11 +162,14 @@ func (a *app) locate(c *cobra.Command) (where, error) {
 	case a.notice < 0:
 		return where{}, usage("leave it out", "--notice %v: it cannot be below 0", a.notice)
 	case len(given) > 1:
-		return where{}, usage("give one of them", "%s: give only one: --url is for a server, --data for a directory, --map for a shared installation", strings.Join(given, " and "))
+		return where{}, usage("give one of them",
+			"%s: give only one: --url is for a server, --data for a directory, --map for a shared installation",
+			strings.Join(given, " and "))
 	case len(given) == 0 && a.url != "" || flags.Changed("url"):
 		return where{server: a.url}, nil
 	case len(given) == 0 && mapped != "" && a.env["LOCUS_DATA"] != "":
-		return where{}, usage("unset one of them, or give --data or --map", "the variables LOCUS_DATA and LOCUS_MAP are both set")
+		return where{}, usage("unset one of them, or give --data or --map",
+			"the variables LOCUS_DATA and LOCUS_MAP are both set")
 	case mapped != "" && !flags.Changed("data"):
 		return a.opened(where{place: mapped, shared: true}), nil
 	case isShared(a.data):

@@ -69,7 +69,8 @@ func (a *app) entityWhy() *cobra.Command {
 			if a.json {
 				return a.printRaw(raw)
 			}
-			fmt.Fprintf(a.stdout, "entity %s   %s   %s\n", e.ID, plural(e.Records, "record"), term.Escape(winner(e.View, "name")))
+			fmt.Fprintf(a.stdout, "entity %s   %s   %s\n", e.ID, plural(e.Records, "record"),
+				term.Escape(winner(e.View, "name")))
 			if len(why.Joins) == 0 {
 				fmt.Fprintln(a.stdout, "a single record: nothing was joined")
 			}
@@ -137,7 +138,8 @@ func (a *app) compare(c *cobra.Command, cl *client, x, y string) error {
 		if f.StopKey {
 			generic = ", too many to distinguish anything"
 		}
-		fmt.Fprintf(a.stdout, "  both have %s %s   carried by %s%s\n", term.Escape(f.Kind), term.Escape(f.Text), plural(f.RecordsByKey, "record"), generic)
+		fmt.Fprintf(a.stdout, "  both have %s %s   carried by %s%s\n", term.Escape(f.Kind), term.Escape(f.Text),
+			plural(f.RecordsByKey, "record"), generic)
 	}
 	answer.Explanation.BlockingKeys = nil
 	return a.waterfall(a.stdout, &answer.Explanation, answer.Threshold)
@@ -149,7 +151,8 @@ func (a *app) waterfall(w io.Writer, e *explanation, threshold json.Number) erro
 	for _, f := range e.BlockingKeys {
 		fmt.Fprintf(w, "   met by %s %s\n", term.Escape(f.Kind), term.Escape(f.Text))
 	}
-	t := &term.Table{Header: []string{"  weight", "sum", "field", "agreement", "one side", "other side"}, Right: map[int]bool{0: true, 1: true}}
+	t := &term.Table{Header: []string{"  weight", "sum", "field", "agreement", "one side", "other side"},
+		Right: map[int]bool{0: true, 1: true}}
 	sum := 0.0
 	for _, l := range e.Lines {
 		bits, err := l.Weight.Float64()

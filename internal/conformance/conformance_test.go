@@ -85,7 +85,8 @@ func TestVerdictOf(t *testing.T) {
 func TestBut_LeavesOutByName(t *testing.T) {
 	t.Parallel()
 	fails := func(t conformance.TB, _ struct{}) { t.Fatal("failed") }
-	s := conformance.Suite[struct{}]{{Name: "a", Run: fails}, {Name: "b", Run: fails}}.But(map[string]string{"a": "for a reason", "c": "for none"})
+	s := conformance.Suite[struct{}]{{Name: "a", Run: fails},
+		{Name: "b", Run: fails}}.But(map[string]string{"a": "for a reason", "c": "for none"})
 	for name, want := range map[string]conformance.Verdict{
 		"a": {Log: "for a reason\n"},
 		"b": {Failed: true, Log: "failed\n"},

@@ -11,7 +11,8 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// Bulk is the page that shows which pairs are chosen and what one verdict about them would do, before anything is decided.
+// Bulk is the page that shows which pairs are chosen and what one verdict about them would do, before anything is
+// decided.
 type Bulk struct {
 	Effect  *decisions.Effect // nil with a Problem
 	Verdict entity.Verdict
@@ -26,7 +27,8 @@ const bulkShown = 50
 
 // Bulk writes the page.
 func (c *Console) Bulk(w io.Writer, b Bulk) error {
-	p := bulkPage{Verdict: string(b.Verdict), Same: b.Verdict == entity.VerdictSame, Signs: signs{b.Author, c.viewer.Name != ""}, Problem: b.Problem, Fields: hidden(&b.Filter)}
+	p := bulkPage{Verdict: string(b.Verdict), Same: b.Verdict == entity.VerdictSame,
+		Signs: signs{b.Author, c.viewer.Name != ""}, Problem: b.Problem, Fields: hidden(&b.Filter)}
 	if len(b.Marks) > 0 {
 		p.Fields = map[string]string{"pair": strings.Join(b.Marks, " ")}
 	}
@@ -48,7 +50,8 @@ func (c *Console) Bulk(w io.Writer, b Bulk) error {
 		p.None = len(e.Pairs) == 0
 		p.Does = does(e)
 		for _, q := range e.Pairs[:min(len(e.Pairs), bulkShown)] {
-			p.Lines = append(p.Lines, reviewLine{A: q.A.String(), B: q.B.String(), Names: named(q.Explanation), Weight: q.Explanation.Weight.String(), Merges: count(int64(q.Merges)), To: person(q.Assigned)})
+			p.Lines = append(p.Lines, reviewLine{A: q.A.String(), B: q.B.String(), Names: named(q.Explanation),
+				Weight: q.Explanation.Weight.String(), Merges: count(int64(q.Merges)), To: person(q.Assigned)})
 		}
 		if n := len(e.Pairs) - bulkShown; n > 0 {
 			p.Rest = count(int64(n))

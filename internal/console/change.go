@@ -29,7 +29,8 @@ type under struct{ Value string }
 
 func newEffect(d *rollup.Definition, of *rollups.CellEffect) change {
 	e := change{
-		Time: stamp(of.Time), Cell: of.Cell.String(), Seq: strconv.FormatInt(int64(of.Seq), 10), Kind: string(of.Kind), Entity: of.Entity.String(),
+		Time: stamp(of.Time), Cell: of.Cell.String(), Seq: strconv.FormatInt(int64(of.Seq), 10), Kind: string(of.Kind),
+		Entity: of.Entity.String(),
 	}
 	e.Key = e.Cell + ":" + e.Seq
 	for _, im := range []*changelog.Image{of.Is, of.Was} {

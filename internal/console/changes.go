@@ -55,7 +55,8 @@ func events(all []changes.Change, own locality.ID, records []*entity.Record) (li
 		if len(lines) == maxEvents {
 			return lines, len(all) - maxEvents
 		}
-		e := event{Time: stamp(c.Time), What: happened[c.Kind], Cause: causes[c.Cause], Before: members(c.Before, numbers), After: members(c.After, numbers)}
+		e := event{Time: stamp(c.Time), What: happened[c.Kind], Cause: causes[c.Cause], Before: members(c.Before, numbers),
+			After: members(c.After, numbers)}
 		if e.What == "" {
 			e.What = string(c.Kind)
 		}

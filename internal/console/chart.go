@@ -42,8 +42,10 @@ type ChartLine struct {
 // Chart writes the page.
 func (c *Console) Chart(w io.Writer, s Chart) error {
 	p := chartPage{
-		Chart: s, As: stamp(s.Time), Version: c.version, Live: s.Range.To.After(s.Time), CSV: s.link("/counters/chart/csv", nil),
-		From: s.Range.field(s.Range.From), To: s.Range.field(s.Range.To), Zone: s.Range.Zone.String(), Step: string(s.Range.Step),
+		Chart: s, As: stamp(s.Time), Version: c.version, Live: s.Range.To.After(s.Time),
+		CSV:  s.link("/counters/chart/csv", nil),
+		From: s.Range.field(s.Range.From), To: s.Range.field(s.Range.To), Zone: s.Range.Zone.String(),
+		Step:  string(s.Range.Step),
 		Begin: s.Range.From.UTC().Format(time.RFC3339), End: s.Range.To.UTC().Format(time.RFC3339),
 	}
 	for _, z := range s.Range.zooms(s.Time) {
@@ -54,7 +56,8 @@ func (c *Console) Chart(w io.Writer, s Chart) error {
 	if s.Before {
 		p.Commands = append(p.Commands, s.command(s.Range.Past(), s.Name))
 	} else if s.With == "" {
-		p.JSON = "/counters/series?" + url.Values{"metric": {string(s.Name)}, "from": {p.Begin}, "to": {p.End}, "step": {p.Step}, "zone": {p.Zone}}.Encode()
+		p.JSON = "/counters/series?" + url.Values{"metric": {string(s.Name)}, "from": {p.Begin}, "to": {p.End},
+			"step": {p.Step}, "zone": {p.Zone}}.Encode()
 	}
 	if len(s.Lines) > 0 {
 		p.draw()
@@ -106,9 +109,11 @@ func (p *chartPage) Page() string { return p.Version + "/" + p.Begin + "/" + p.E
 func (p *chartPage) draw() {
 	p.Pictures = pictures{Label: "By " + p.Step + ", from " + p.From + " to " + p.To + ", " + p.Zone + "; the table below has the numbers"}
 	at := func(theme string, size Size) string {
-		return p.link("/counters/chart/picture", url.Values{"theme": {theme}, "size": {string(size)}, "now": {minute(p.Time)}})
+		return p.link("/counters/chart/picture",
+			url.Values{"theme": {theme}, "size": {string(size)}, "now": {minute(p.Time)}})
 	}
-	p.Pictures.Light, p.Pictures.Dark, p.Pictures.NarrowLight, p.Pictures.NarrowDark = at("light", Whole), at("dark", Whole), at("light", Narrow), at("dark", Narrow)
+	p.Pictures.Light, p.Pictures.Dark, p.Pictures.NarrowLight, p.Pictures.NarrowDark = at("light", Whole), at("dark",
+		Whole), at("light", Narrow), at("dark", Narrow)
 	p.Pictures.Wide, p.Pictures.High = Whole.Pixels()
 	p.First = p.Times[0].UTC().Format(time.RFC3339)
 	var areas []string
@@ -143,7 +148,8 @@ func signedPercent(change float64) string {
 
 // link returns the URL of a part of the page, with changes to the query.
 func (s *Chart) link(path string, change url.Values) string {
-	q := url.Values{"name": {string(s.Name)}, "from": {s.Range.text(s.Range.From)}, "to": {s.Range.text(s.Range.To)}, "step": {string(s.Range.Step)}, "zone": {s.Range.Zone.String()}}
+	q := url.Values{"name": {string(s.Name)}, "from": {s.Range.text(s.Range.From)}, "to": {s.Range.text(s.Range.To)},
+		"step": {string(s.Range.Step)}, "zone": {s.Range.Zone.String()}}
 	if s.With != "" {
 		q.Set("with", string(s.With))
 	}

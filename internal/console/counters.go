@@ -55,7 +55,8 @@ func (c *Console) Counters(w io.Writer, s Counters) error {
 	}
 	for _, m := range shown {
 		p.Metrics = append(p.Metrics, listed{
-			Name: string(m.Metric), Link: metricLink(m.Metric, ""), Kind: m.Kind.String(), Since: m.First.UTC().Format(time.DateOnly),
+			Name: string(m.Metric), Link: metricLink(m.Metric, ""), Kind: m.Kind.String(),
+			Since: m.First.UTC().Format(time.DateOnly),
 		})
 	}
 	return c.render(w, "counters", "", p)

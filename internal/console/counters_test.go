@@ -20,11 +20,13 @@ import (
 // seriesOf returns a view of a metric whose i-th step has value(i), until noon.
 func seriesOf(v console.View, kind counter.Kind, value func(i int) int64) *counter.Series {
 	from, to, step := v.Range(noon)
-	length := map[counter.Step]time.Duration{counter.ByMinute: time.Minute, counter.ByHour: time.Hour, counter.ByDay: 24 * time.Hour}[step]
+	length := map[counter.Step]time.Duration{counter.ByMinute: time.Minute, counter.ByHour: time.Hour,
+		counter.ByDay: 24 * time.Hour}[step]
 	s := &counter.Series{Step: step, Zone: "UTC", Complete: noon}
 	l := counter.Line{Metric: "page /about", Kind: kind, Since: from, Total: 12_345}
 	for at := from; at.Before(to); at = at.Add(length) {
-		n, r := counter.Null, counter.Readings{Min: counter.Null, Max: counter.Null, Sum: counter.Null, Count: counter.Null, Last: counter.Null}
+		n, r := counter.Null, counter.Readings{Min: counter.Null, Max: counter.Null, Sum: counter.Null, Count: counter.Null,
+			Last: counter.Null}
 		if !at.After(noon) {
 			n = counter.Value(value(len(s.Times)))
 			r = counter.Readings{Min: n - 1, Max: n + 1, Sum: 2 * n, Count: 2, Last: n + 1}
@@ -53,15 +55,18 @@ func counterRenderings(c *console.Console, s string) map[string]func(io.Writer) 
 	infos := slices.Repeat([]counter.Info{{Metric: name, First: noon, Cell: "g0-1"}}, console.MetricsAtOnce+1)
 	return map[string]func(io.Writer) error{
 		"counters": func(w io.Writer) error {
-			return c.Counters(w, console.Counters{Time: noon, Prefix: s, After: name, Top: []counter.Ranked{{Metric: name, N: 7}}, Metrics: infos})
+			return c.Counters(w, console.Counters{Time: noon, Prefix: s, After: name,
+				Top: []counter.Ranked{{Metric: name, N: 7}}, Metrics: infos})
 		},
 		"counters, empty":  func(w io.Writer) error { return c.Counters(w, console.Counters{Time: noon}) },
 		"counters, refuse": func(w io.Writer) error { return c.Counters(w, console.Counters{Time: noon, Prefix: s, Problem: s}) },
 		"metric": func(w io.Writer) error {
-			return c.Metric(w, console.Metric{Time: noon, Name: name, Day: noon, Series: viewsOf(counter.Counter), Problems: []string{s}})
+			return c.Metric(w, console.Metric{Time: noon, Name: name, Day: noon, Series: viewsOf(counter.Counter),
+				Problems: []string{s}})
 		},
 		"metric, gauge": func(w io.Writer) error {
-			return c.Metric(w, console.Metric{Time: noon, Name: name, Day: noon.AddDate(0, 0, -3), Series: viewsOf(counter.Gauge)})
+			return c.Metric(w, console.Metric{Time: noon, Name: name, Day: noon.AddDate(0, 0, -3),
+				Series: viewsOf(counter.Gauge)})
 		},
 		"metric, none": func(w io.Writer) error { return c.Metric(w, console.Metric{Time: noon, Name: name, Day: noon}) },
 	}
@@ -69,9 +74,11 @@ func counterRenderings(c *console.Console, s string) map[string]func(io.Writer) 
 
 func TestCounters_List(t *testing.T) {
 	t.Parallel()
-	s := console.Counters{Time: noon, Prefix: "page ", Top: []counter.Ranked{{Metric: "page /", N: 4000}, {Metric: "page /a?b&c", N: 1000}}}
+	s := console.Counters{Time: noon, Prefix: "page ",
+		Top: []counter.Ranked{{Metric: "page /", N: 4000}, {Metric: "page /a?b&c", N: 1000}}}
 	for i := range console.MetricsAtOnce + 1 {
-		s.Metrics = append(s.Metrics, counter.Info{Metric: counter.Metric(fmt.Sprintf("page /%03d", i)), Kind: counter.Gauge, First: noon})
+		s.Metrics = append(s.Metrics, counter.Info{Metric: counter.Metric(fmt.Sprintf("page /%03d", i)), Kind: counter.Gauge,
+			First: noon})
 	}
 	root := render(t, func(w io.Writer) error { return console.New("").Counters(w, s) })
 	if got := strings.Join(strings.Fields(text(byID(t, root, "top"))), " "); got != "MetricHits page /4,000 page /a?b&c1,000" {
@@ -133,7 +140,8 @@ func TestMetric_TablesFoldTheViews(t *testing.T) {
 func TestMetric_Pictures(t *testing.T) {
 	t.Parallel()
 	root := render(t, func(w io.Writer) error {
-		return console.New("").Metric(w, console.Metric{Time: noon, Name: "a,b c", Day: noon, Series: viewsOf(counter.Counter)})
+		return console.New("").Metric(w,
+			console.Metric{Time: noon, Name: "a,b c", Day: noon, Series: viewsOf(counter.Counter)})
 	})
 	var addresses []string
 	elements(byID(t, root, "day-picture"), func(n *html.Node) {
@@ -149,7 +157,8 @@ func TestMetric_Pictures(t *testing.T) {
 	if len(addresses) != 4 || len(slices.Compact(slices.Sorted(slices.Values(addresses)))) != 4 {
 		t.Fatalf("pictures: %q", addresses)
 	}
-	want := fmt.Sprintf("/counters/picture?at=%d&day=2026-11-20&name=a%%2Cb+c&size=whole&theme=light&view=day", noon.Unix()/60)
+	want := fmt.Sprintf("/counters/picture?at=%d&day=2026-11-20&name=a%%2Cb+c&size=whole&theme=light&view=day",
+		noon.Unix()/60)
 	if addresses[3] != want {
 		t.Errorf("the picture is at %q, want %q", addresses[3], want)
 	}
@@ -159,7 +168,8 @@ func TestView_Range(t *testing.T) {
 	t.Parallel()
 	leap := time.Date(2028, 2, 29, 23, 59, 59, 0, time.UTC)
 	for v, want := range map[console.View]string{
-		console.DayView: "2028-02-29 2028-03-01 minute", console.MonthView: "2028-02-01 2028-03-01 hour", console.YearView: "2028-01-01 2029-01-01 day",
+		console.DayView: "2028-02-29 2028-03-01 minute", console.MonthView: "2028-02-01 2028-03-01 hour",
+		console.YearView: "2028-01-01 2029-01-01 day",
 	} {
 		from, to, step := v.Range(leap)
 		if got := from.Format(time.DateOnly) + " " + to.Format(time.DateOnly) + " " + string(step); got != want {
@@ -181,7 +191,8 @@ func TestLive_OwnCounters(t *testing.T) {
 	own.Lines = append(own.Lines, counter.Line{Metric: "locus.else", Values: own.Lines[0].Values, Total: math.MaxInt64})
 	s.Own = own
 	live = console.New("").Live(s)
-	if live.Text["hits"] != "719" || live.Text["hits.today"] != "12,345 today" || live.Text["own.records"] != "0" || !strings.HasSuffix(live.Page, "/hits") {
+	if live.Text["hits"] != "719" || live.Text["hits.today"] != "12,345 today" || live.Text["own.records"] != "0" ||
+		!strings.HasSuffix(live.Page, "/hits") {
 		t.Errorf("hits of 11:59: %q", live.Text)
 	}
 }

@@ -50,7 +50,8 @@ func condition(c *rollup.Condition) string {
 	case c.Absent:
 		return is + "missing"
 	case len(c.Values) > shownValues:
-		return is + strings.Join(c.Values[:shownValues], ", ") + " or one of " + count(int64(len(c.Values)-shownValues)) + " more"
+		return is + strings.Join(c.Values[:shownValues],
+			", ") + " or one of " + count(int64(len(c.Values)-shownValues)) + " more"
 	case len(c.Values) > 0:
 		return is + strings.Join(c.Values, " or ")
 	case c.Min == "":
@@ -65,7 +66,8 @@ func condition(c *rollup.Condition) string {
 // measure describes a measure: "weight, the sum of weight_g".
 func measure(m rollup.Measure) string {
 	what := map[rollup.Func]string{
-		rollup.Sum: "the sum of ", rollup.Avg: "the average ", rollup.Min: "the smallest ", rollup.Max: "the largest ", rollup.Distinct: "number of distinct values of ",
+		rollup.Sum: "the sum of ", rollup.Avg: "the average ", rollup.Min: "the smallest ", rollup.Max: "the largest ",
+		rollup.Distinct: "number of distinct values of ",
 	}[m.Func]
 	switch m.Func {
 	case rollup.Count:

@@ -56,7 +56,8 @@ func TestWritten(t *testing.T) {
 		want string
 	}{
 		{rollup.Value{Measure: &rollup.Measure{Func: rollup.Count}, N: math.MaxInt64}, "9,223,372,036,854,775,807"},
-		{rollup.Value{Measure: &rollup.Measure{Func: rollup.Sum}, Sum: rollup.NewInt128(math.MinInt64)}, "-9,223,372,036,854,775,808"},
+		{rollup.Value{Measure: &rollup.Measure{Func: rollup.Sum}, Sum: rollup.NewInt128(math.MinInt64)},
+			"-9,223,372,036,854,775,808"},
 		{rollup.Value{Measure: &rollup.Measure{Func: rollup.Sum, Scale: 2}, Sum: rollup.NewInt128(-123456)}, "-1,234.56"},
 		{rollup.Value{Measure: &rollup.Measure{Func: rollup.Sum}, Sum: rollup.Int128{High: 1}}, "18,446,744,073,709,551,616"},
 		{rollup.Value{Measure: &rollup.Measure{Func: rollup.Sum, Scale: 2}, Sum: rollup.NewInt128(99)}, "0.99"},
@@ -76,8 +77,10 @@ func TestWritten(t *testing.T) {
 func TestBehind(t *testing.T) {
 	t.Parallel()
 	for d, want := range map[time.Duration]string{
-		-1: "none", 0: "none", 1: "1 ms", 999 * time.Millisecond: "999 ms", time.Second: "1.0 s", 59990 * time.Millisecond: "59.9 s",
-		time.Minute: "1 min", 119 * time.Minute: "119 min", 2 * time.Hour: "2 h", 47 * time.Hour: "47 h", 49 * time.Hour: "2 days",
+		-1: "none", 0: "none", 1: "1 ms", 999 * time.Millisecond: "999 ms", time.Second: "1.0 s",
+		59990 * time.Millisecond: "59.9 s",
+		time.Minute:              "1 min", 119 * time.Minute: "119 min", 2 * time.Hour: "2 h", 47 * time.Hour: "47 h",
+		49 * time.Hour: "2 days",
 	} {
 		if got := console.Behind(d); got != want {
 			t.Errorf("%v: %q, want %q", d, got, want)
@@ -91,14 +94,16 @@ func TestLess_IsTheRest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := rollup.Measure{Func: rapid.SampledFrom([]rollup.Func{rollup.Count, rollup.Sum, rollup.Avg}).Draw(t, "function")}
 		value := func(name string) rollup.Value {
-			v := rollup.Value{Measure: &m, Sum: rollup.NewInt128(rapid.Int64().Draw(t, name)), N: rapid.Int64Range(0, 1<<40).Draw(t, name+" count")}
+			v := rollup.Value{Measure: &m, Sum: rollup.NewInt128(rapid.Int64().Draw(t, name)),
+				N: rapid.Int64Range(0, 1<<40).Draw(t, name+" count")}
 			v.None = m.Func == rollup.Avg && v.N == 0
 			return v
 		}
 		whole, part := value("whole"), value("part")
 		whole.N += part.N
 		rest := console.Less(whole, part)
-		if rest.N != whole.N-part.N || rest.Sum.Plus(part.Sum) != whole.Sum || rest.None != (m.Func == rollup.Avg && rest.N == 0) {
+		if rest.N != whole.N-part.N || rest.Sum.Plus(part.Sum) != whole.Sum ||
+			rest.None != (m.Func == rollup.Avg && rest.N == 0) {
 			t.Fatalf("%+v without %+v is %+v", whole, part, rest)
 		}
 	})

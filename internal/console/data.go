@@ -35,7 +35,8 @@ type SourceState struct {
 
 // Data writes the page.
 func (c *Console) Data(w io.Writer, d Data) error {
-	p := dataPage{Data: d, As: stamp(d.Time), First: stamp(d.Since), Log: counted(int64(d.Changes), "change"), Command: command("locus", "ingest", "--preview", "FILE")}
+	p := dataPage{Data: d, As: stamp(d.Time), First: stamp(d.Since), Log: counted(int64(d.Changes), "change"),
+		Command: command("locus", "ingest", "--preview", "FILE")}
 	for _, s := range d.Sources {
 		line := dataSource{Name: s.Name, Trust: strings.Join(s.Trust, ", "), Last: stamp(s.Last), Rate: "–", Refused: "–"}
 		if s.Trust == nil {

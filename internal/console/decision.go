@@ -24,7 +24,8 @@ type decision struct {
 	Press            string // the key that withdraws it; may be empty
 }
 
-// signs is the author of a decision made by a form. If a credential proves the author, the form does not ask for the name.
+// signs is the author of a decision made by a form. If a credential proves the author, the form does not ask for the
+// name.
 type signs struct {
 	Name   string
 	Proved bool

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package console renders the web pages of Locus: home, operations, review queue, rollups, counters, ring, kinds, data, search, entity,
-// and what-if.
+// Package console renders the web pages of Locus: home, operations, review queue, rollups, counters, ring, kinds, data,
+// search, entity, and what-if.
 //
 // It converts results of the service into HTML, and into the events that update an open page. It writes both to an
 // io.Writer and does not know requests or status codes. There is no Node toolchain and no framework, only
@@ -36,9 +36,9 @@
 // browser requests. The table below each picture is aggregated from the same series (metrictable.go). The URL contains
 // the minute of the picture, so an open page requests the next one.
 //
-// Humans decide in the review queue and on entity pages. These pages show two records side by side (compare.go), earlier
-// decisions (decision.go), the joins of an entity (graph.go, how.go), and what would change
-// (whatif.go). Each answer is a form that works without script; the key named by a button's data-press presses it.
+// Humans decide in the review queue and on entity pages. These pages show two records side by side (compare.go),
+// earlier decisions (decision.go), the joins of an entity (graph.go, how.go), and what would change (whatif.go). Each
+// answer is a form that works without script; the key named by a button's data-press presses it.
 //
 // The pages follow a strict content security policy: no inline script, no inline style, nothing from other hosts.
 // Geometry is therefore written as SVG attributes, never as style. Text from records is inside <bdi>, escaped by

@@ -75,7 +75,8 @@ func (c *Console) Entity(w io.Writer, shown Entity) error {
 	}
 	if shown.Standing != nil {
 		p.Known = true
-		p.Decisions, p.Relations = decisionRows(shown.Standing.Decisions, "/entities/"+p.ID), relations(shown.Standing.Relations)
+		p.Decisions, p.Relations = decisionRows(shown.Standing.Decisions,
+			"/entities/"+p.ID), relations(shown.Standing.Relations)
 		markPins(p.Rows, pinned(shown.Standing.Decisions))
 	}
 	if p.How = newHow(shown.How, why.Records); p.How != nil {
@@ -125,7 +126,8 @@ func relations(all []entities.Relation) []relation {
 	for i, r := range all {
 		ours, theirs := r.Via[0].String(), r.Via[1].String()
 		lines[i] = relation{
-			Words: words[r.Relation], Entity: r.Entity.String(), Name: r.Name, Ours: ours, Theirs: theirs, Weight: r.Weight.String(),
+			Words: words[r.Relation], Entity: r.Entity.String(), Name: r.Name, Ours: ours, Theirs: theirs,
+			Weight:  r.Weight.String(),
 			Command: command("locus", "entity", "why-not", ours, theirs),
 		}
 		if lines[i].Words == "" {

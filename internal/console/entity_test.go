@@ -29,12 +29,14 @@ func pizza(t testing.TB) *explain.Explanation {
 			"name": {"Joes Pizza"}, "address": {"1000 Market Street"}, "phones": {"415-555-2300"}, "postcode": {"94103"},
 		}},
 		{entity.Ref{Source: "web", Key: "a/b c"}, entity.Attributes{
-			"name": {"Joe's"}, "address": {"1000 Market St."}, "phones": {"(415) 555-2300", "415 555 2301"}, "postcode": {"94102"},
+			"name": {"Joe's"}, "address": {"1000 Market St."}, "phones": {"(415) 555-2300", "415 555 2301"},
+			"postcode": {"94102"},
 		}},
 		{entity.Ref{Source: "web", Key: "9"}, entity.Attributes{"name": {"Joes Pizza"}, "phones": {"N/A"}, "hours": {"-"}}},
 	} {
 		w.Entity.Members = append(w.Entity.Members, entity.Member{PUID: entity.PUID(i + 1), Ref: r.ref, Version: 1})
-		w.Records = append(w.Records, &entity.Record{PUID: entity.PUID(i + 1), Ref: r.ref, Observed: noon, Attributes: r.attributes})
+		w.Records = append(w.Records, &entity.Record{PUID: entity.PUID(i + 1), Ref: r.ref, Observed: noon,
+			Attributes: r.attributes})
 	}
 	value := func(text string, members ...int) entity.MergedValue {
 		return entity.MergedValue{Value: text, Members: members}
@@ -45,7 +47,8 @@ func pizza(t testing.TB) *explain.Explanation {
 		{Name: "address", Values: []entity.MergedValue{value("1000 Market Street", 0, 1)}},
 		{Name: "postcode", Values: []entity.MergedValue{value("94103", 0), value("94102", 1)}},
 	}
-	w.Supports = map[string][]entity.Support{"name": {{Weight: 2}, {Weight: 0.5}}, "postcode": {{Weight: 0.5, Led: true}, {Weight: 1}}}
+	w.Supports = map[string][]entity.Support{"name": {{Weight: 2}, {Weight: 0.5}},
+		"postcode": {{Weight: 0.5, Led: true}, {Weight: 1}}}
 	w.Joins = []explain.Join{{
 		A: w.Records[0].Ref, B: w.Records[1].Ref,
 		Explanation: match.Explanation{
@@ -69,7 +72,8 @@ func recordPath(source, key string) string {
 
 func renderEntity(w *explain.Explanation) func(io.Writer) error {
 	return func(out io.Writer) error {
-		return console.New("1.2.3").Entity(out, console.Entity{Why: w, Schema: match.Place(), Home: "g0-8", RecordPath: recordPath})
+		return console.New("1.2.3").Entity(out,
+			console.Entity{Why: w, Schema: match.Place(), Home: "g0-8", RecordPath: recordPath})
 	}
 }
 

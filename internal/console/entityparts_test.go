@@ -50,7 +50,9 @@ func TestEntity_MapShowsWhereTheRecordsAre(t *testing.T) {
 	at(2, "60.01", "10")
 	at(3, "60", "10")
 	at(4, "95", "10") // nowhere
-	w.Entity.View = append(w.Entity.View, entity.MergedAttribute{Name: "latitude", Values: []entity.MergedValue{{Value: "60"}}}, entity.MergedAttribute{Name: "longitude", Values: []entity.MergedValue{{Value: "10"}}})
+	w.Entity.View = append(w.Entity.View,
+		entity.MergedAttribute{Name: "latitude", Values: []entity.MergedValue{{Value: "60"}}},
+		entity.MergedAttribute{Name: "longitude", Values: []entity.MergedValue{{Value: "10"}}})
 	page := func(out io.Writer) error {
 		return console.New("1").Entity(out, console.Entity{Why: w, Schema: match.Place(), RecordPath: recordPath})
 	}
@@ -71,7 +73,8 @@ func TestEntity_MapShowsWhereTheRecordsAre(t *testing.T) {
 		t.Errorf("the merged view is not at A: %v", circles)
 	}
 	east, north := number(2, "cx")-number(1, "cx"), number(1, "cy")-number(3, "cy")
-	if east < 100 || north < 100 || number(2, "cy") != number(1, "cy") || number(3, "cx") != number(1, "cx") || east-north > 2 || north-east > 2 {
+	if east < 100 || north < 100 || number(2, "cy") != number(1, "cy") || number(3, "cx") != number(1, "cx") ||
+		east-north > 2 || north-east > 2 {
 		t.Errorf("B is %d to the east, C %d to the north: %v", east, north, circles)
 	}
 	said := said(t, page)
@@ -90,7 +93,8 @@ func TestEntity_TimelineShowsHowManyRecords(t *testing.T) {
 	versions := func(n int) []changelog.Version { return make([]changelog.Version, n) }
 	own := id(t, 1)
 	event := func(minutes int, kind changelog.Kind, cause changelog.Cause, of, before, after int) changes.Change {
-		return changes.Change{Change: changelog.Change{Time: noon.Add(time.Duration(minutes) * time.Minute), Kind: kind, Cause: cause, Entity: id(t, of), Before: versions(before), After: versions(after)}}
+		return changes.Change{Change: changelog.Change{Time: noon.Add(time.Duration(minutes) * time.Minute), Kind: kind,
+			Cause: cause, Entity: id(t, of), Before: versions(before), After: versions(after)}}
 	}
 	h := &explain.Lineage{Events: []changes.Change{
 		event(0, changelog.Created, changelog.CausePut, 1, 0, 1),
@@ -107,7 +111,9 @@ func TestEntity_TimelineShowsHowManyRecords(t *testing.T) {
 		t.Fatal("another entity")
 	}
 	points := picture(root, "timeline", "a")
-	if len(points) != 3 || points[0]["href"] != "#event-4" || points[1]["href"] != "#event-2" || points[1]["class"] != "decided" || points[2]["href"] != "#event-0" || !strings.Contains(points[2]["aria-label"], "split, 2 records") {
+	if len(points) != 3 || points[0]["href"] != "#event-4" || points[1]["href"] != "#event-2" ||
+		points[1]["class"] != "decided" || points[2]["href"] != "#event-0" ||
+		!strings.Contains(points[2]["aria-label"], "split, 2 records") {
 		t.Errorf("points %v", points)
 	}
 	path := picture(root, "timeline", "path")[0]["d"]
@@ -156,8 +162,10 @@ func TestWhatIf_SaysWhichValuesChange(t *testing.T) {
 	page := func(question string) func(io.Writer) error {
 		return func(out io.Writer) error {
 			return console.New("1").WhatIf(out, console.WhatIf{Entity: w.Entity, Question: question, Address: "pos:<1>", Attribute: "name", Scenario: &explain.ScenarioResult{
-				Before: []explain.ScenarioEntity{{ID: id(t, 1), Records: []entity.Ref{{Source: "pos", Key: "1"}}, View: view("Joe's", "Oakland")}},
-				After:  []explain.ScenarioEntity{{ID: id(t, 1), Records: []entity.Ref{{Source: "pos", Key: "1"}}, View: view("Joe", "")}},
+				Before: []explain.ScenarioEntity{{ID: id(t, 1), Records: []entity.Ref{{Source: "pos", Key: "1"}},
+					View: view("Joe's", "Oakland")}},
+				After: []explain.ScenarioEntity{{ID: id(t, 1), Records: []entity.Ref{{Source: "pos", Key: "1"}},
+					View: view("Joe", "")}},
 			}})
 		}
 	}
@@ -169,7 +177,9 @@ func TestWhatIf_SaysWhichValuesChange(t *testing.T) {
 	}
 	for question, want := range map[string]string{console.Pin: "value|", console.Anchor: "anchor|"} {
 		fields := forms(render(t, page(question)))["post /decisions"]
-		if fields["verdict"]+"|" != want || fields["back"] != "/entities/"+id(t, 1).String() || question == console.Pin && (fields["value"] != "pos:<1>" || fields["attribute"] != "name") || question == console.Anchor && fields["a"] != "pos:<1>" {
+		if fields["verdict"]+"|" != want || fields["back"] != "/entities/"+id(t, 1).String() || question == console.Pin &&
+			(fields["value"] != "pos:<1>" || fields["attribute"] != "name") || question == console.Anchor &&
+			fields["a"] != "pos:<1>" {
 			t.Errorf("%s: %v", question, fields)
 		}
 	}

@@ -87,7 +87,8 @@ func newFollower(owner string, cells []*rollups.Cell, all int) follower {
 		low, high = min(low, c.Token), max(high, c.Token)
 		if all <= dotsAtOnce {
 			s := cellStates[at]
-			k.Dots = append(k.Dots, dot{s.Class, s.Mark, c.Cell.String(), c.Cell.String() + ": " + s.Text + ", token " + strconv.FormatInt(c.Token, 10)})
+			k.Dots = append(k.Dots, dot{s.Class, s.Mark, c.Cell.String(),
+				c.Cell.String() + ": " + s.Text + ", token " + strconv.FormatInt(c.Token, 10)})
 		}
 	}
 	switch {

@@ -95,8 +95,8 @@ func newGraph(why *explain.Explanation) *graph {
 	return g
 }
 
-// between returns the position of the weight of a join: in the middle, or towards the record with far fewer joins, where
-// there is more room.
+// between returns the position of the weight of a join: in the middle, or towards the record with far fewer joins,
+// where there is more room.
 func between(a, b node, more int) (x, y int) {
 	percent := 50 + 22*max(-1, min(more/3, 1))
 	return a.X + (b.X-a.X)*percent/100, a.Y + (b.Y-a.Y)*percent/100

@@ -30,7 +30,8 @@ func TestEntity_DrawsWhatHoldsItTogether(t *testing.T) {
 			w.Joins[n-2].Decided = &entity.Decision{Verdict: entity.VerdictSame}
 		}
 		root := render(t, func(out io.Writer) error {
-			return console.New("1.2.3").Entity(out, console.Entity{Why: w, Schema: match.Place(), Home: "g0-0", RecordPath: recordPath})
+			return console.New("1.2.3").Entity(out,
+				console.Entity{Why: w, Schema: match.Place(), Home: "g0-0", RecordPath: recordPath})
 		})
 		nodes, edges, open := 0, 0, 0
 		var weak, seen []string

@@ -37,14 +37,16 @@ type histogramBar struct {
 }
 
 func newHistogram(k *decisions.KindProfile) *histogram {
-	h := &histogram{Wide: histogramWide, High: histogramHigh + histogramFoot, Base: histogramHigh, Foot: histogramHigh + 16, Threshold: k.Threshold.String()}
+	h := &histogram{Wide: histogramWide, High: histogramHigh + histogramFoot, Base: histogramHigh,
+		Foot: histogramHigh + 16, Threshold: k.Threshold.String()}
 	most, joined, apart := 1, 0, 0
 	for _, b := range k.Weights {
 		most = max(most, b.Joined+b.Apart)
 		joined, apart = joined+b.Joined, apart+b.Apart
 	}
 	h.Joined, h.Apart = count(int64(joined)), count(int64(apart))
-	h.Label = "Match weights of " + counted(int64(joined), "pair") + " within entities and " + counted(int64(apart), "pair") + " between two, by bits; the threshold is " + h.Threshold
+	h.Label = "Match weights of " + counted(int64(joined), "pair") + " within entities and " + counted(int64(apart),
+		"pair") + " between two, by bits; the threshold is " + h.Threshold
 	if len(k.Weights) == 0 {
 		return h
 	}
@@ -61,7 +63,8 @@ func newHistogram(k *decisions.KindProfile) *histogram {
 	for i, b := range k.Weights {
 		bar := histogramBar{
 			Bits: count(int64(b.Bits)), X: i * step, Width: max(1, step-2), Middle: i*step + step/2,
-			Joined: count(int64(b.Joined)), Apart: count(int64(b.Apart)), Numbered: b.Bits%5 == 0, IsBeyond: b.Bits == decisions.MostBits,
+			Joined: count(int64(b.Joined)), Apart: count(int64(b.Apart)), Numbered: b.Bits%5 == 0,
+			IsBeyond: b.Bits == decisions.MostBits,
 		}
 		bar.ApartH, bar.JoinedH = high(b.Apart), high(b.Joined)
 		bar.ApartY = histogramHigh - bar.ApartH

@@ -57,8 +57,10 @@ var outcomes = []struct {
 	Metric counter.Metric
 	Name   string
 }{
-	{Received, "Received"}, {locus.OwnMetrics + "created", "New entities"}, {locus.OwnMetrics + "matched", "Matched an entity"},
-	{locus.OwnMetrics + "merges", "Entities merged"}, {locus.OwnMetrics + "splits", "Entities split"}, {locus.OwnMetrics + "refused", "Refused"},
+	{Received, "Received"}, {locus.OwnMetrics + "created", "New entities"},
+	{locus.OwnMetrics + "matched", "Matched an entity"},
+	{locus.OwnMetrics + "merges", "Entities merged"}, {locus.OwnMetrics + "splits", "Entities split"},
+	{locus.OwnMetrics + "refused", "Refused"},
 }
 
 type homePage struct {
@@ -118,11 +120,13 @@ func (p *homePage) survey(s *Survey) {
 	}
 	p.Log = counted(int64(s.Changes), "change")
 	for _, l := range s.Sources {
-		p.Sources = append(p.Sources, sourceLine{l.Source, count(int64(l.New)), count(int64(l.Matched)), count(int64(l.New - l.Matched)), count(int64(l.Updated)), count(int64(l.Review))})
+		p.Sources = append(p.Sources, sourceLine{l.Source, count(int64(l.New)), count(int64(l.Matched)),
+			count(int64(l.New - l.Matched)), count(int64(l.Updated)), count(int64(l.Review))})
 	}
 	for _, l := range s.Sources {
 		if l.Worse() && len(p.Worse) < maxWrong {
-			p.Worse = append(p.Worse, worseLine{l.Source, fmt.Sprint(l.Before.Percent(), " %"), fmt.Sprint(l.After.Percent(), " %"), count(int64(l.New))})
+			p.Worse = append(p.Worse, worseLine{l.Source, fmt.Sprint(l.Before.Percent(), " %"),
+				fmt.Sprint(l.After.Percent(), " %"), count(int64(l.New))})
 		}
 	}
 	for _, e := range s.Largest[:min(len(s.Largest), maxWrong)] {

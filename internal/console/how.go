@@ -63,8 +63,10 @@ func newHow(h *explain.Lineage, records []*entity.Record) *how {
 	}
 	for i, s := range h.Steps[:len(h.Steps)-page.Left] {
 		step := howStep{
-			Number: i + 1, A: mentions(s.A, numbers), B: mentions(s.B, numbers), Via: s.Pair.A.String() + " and " + s.Pair.B.String(),
-			Weight: s.Pair.Explanation.Weight.String(), Sum: s.Sum.String(), Absent: s.Absent, Joined: s.Joined, Decided: s.Decided != nil, Against: s.Against,
+			Number: i + 1, A: mentions(s.A, numbers), B: mentions(s.B, numbers),
+			Via:    s.Pair.A.String() + " and " + s.Pair.B.String(),
+			Weight: s.Pair.Explanation.Weight.String(), Sum: s.Sum.String(), Absent: s.Absent, Joined: s.Joined,
+			Decided: s.Decided != nil, Against: s.Against,
 		}
 		if d := s.Decided; d != nil {
 			step.Author, step.Reason = d.Author, d.Reason

@@ -35,7 +35,8 @@ func (c *Console) Kinds(w io.Writer, k Kinds) error {
 			}
 		}
 		if c := r.Change; c != nil {
-			of.Migration = "Resolved again since " + moment(c.Since) + ": " + counted(int64(c.Records()), "record") + ", " + counted(int64(c.Done()), "cell") + " done."
+			of.Migration = "Resolved again since " + moment(c.Since) + ": " + counted(int64(c.Records()),
+				"record") + ", " + counted(int64(c.Done()), "cell") + " done."
 		}
 		of.seen(k.Profile)
 		p.Kinds = append(p.Kinds, of)
@@ -106,11 +107,13 @@ func (k *kind) seen(p *decisions.Profile) {
 			continue
 		}
 		k.Seen = sampled(of.Records, p.Whole, of.Kind)
-		k.SeenBy, k.KeysBy = command("locus", "quality", "evidence", "--kind", k.Name), command("locus", "quality", "keys", "--kind", k.Name)
+		k.SeenBy, k.KeysBy = command("locus", "quality", "evidence", "--kind", k.Name), command("locus", "quality", "keys",
+			"--kind", k.Name)
 		for _, e := range of.Evidence {
 			line := kindLevel{
 				Field: e.Field, Level: e.Level, Weight: e.Weight.String(), Own: e.Own,
-				Joined: count(int64(e.Joined)), Apart: count(int64(e.Apart)), Same: count(int64(e.Same)), Different: count(int64(e.Different)),
+				Joined: count(int64(e.Joined)), Apart: count(int64(e.Apart)), Same: count(int64(e.Same)),
+				Different: count(int64(e.Different)),
 			}
 			line.shares(&e)
 			k.Evidence = append(k.Evidence, line)

@@ -58,7 +58,8 @@ func (c *Console) Metric(w io.Writer, m Metric) error {
 	if day.AddDate(0, 0, 1).Before(m.Time) {
 		p.After = metricLink(m.Name, day.AddDate(0, 0, 1).Format(time.DateOnly))
 	}
-	p.InZone = "/counters/chart?" + url.Values{"name": {string(m.Name)}, "from": {p.Day}, "to": {day.AddDate(0, 0, 1).Format(time.DateOnly)}}.Encode()
+	p.InZone = "/counters/chart?" + url.Values{"name": {string(m.Name)}, "from": {p.Day},
+		"to": {day.AddDate(0, 0, 1).Format(time.DateOnly)}}.Encode()
 	for i, v := range Views {
 		var s *counter.Series
 		if i < len(m.Series) {
@@ -105,9 +106,11 @@ func newPanel(m *Metric, v View, day time.Time, s *counter.Series) panel {
 	from, to, step := v.Range(day)
 	p := panel{
 		View: v, By: string(step), Title: day.Format(tables[v].title),
-		Command: command("locus", "metric", "plot", "--from", from.Format(time.DateOnly), "--to", to.Format(time.DateOnly), "--step", string(step), "--", string(m.Name)),
+		Command: command("locus", "metric", "plot", "--from", from.Format(time.DateOnly), "--to", to.Format(time.DateOnly),
+			"--step", string(step), "--", string(m.Name)),
 		JSON: "/counters/series?" + url.Values{
-			"metric": {string(m.Name)}, "from": {from.Format(time.DateOnly)}, "to": {to.Format(time.DateOnly)}, "step": {string(step)},
+			"metric": {string(m.Name)}, "from": {from.Format(time.DateOnly)}, "to": {to.Format(time.DateOnly)},
+			"step": {string(step)},
 		}.Encode(),
 	}
 	chart := Chart{Name: m.Name, Range: Range{From: from, To: to, Step: step, Zone: time.UTC}}
@@ -123,7 +126,8 @@ func newPanel(m *Metric, v View, day time.Time, s *counter.Series) panel {
 	} else if l.Total != counter.Null {
 		p.Total = count(int64(l.Total))
 	}
-	p.Pictures = picturesOf(m.Name, v, day, m.Time, Whole, what+" by "+p.By+", "+p.Title+"; the table below has the numbers")
+	p.Pictures = picturesOf(m.Name, v, day, m.Time, Whole,
+		what+" by "+p.By+", "+p.Title+"; the table below has the numbers")
 	if l.Kept.After(from) {
 		p.Note = capital(string(step)) + "s before " + l.Kept.UTC().Format(time.DateOnly) + " are past their retention."
 	}
@@ -167,7 +171,8 @@ func (s Size) Pixels() (width, height int) {
 func picturesOf(name counter.Metric, v View, day, now time.Time, size Size, label string) pictures {
 	at := func(theme string, size Size) string {
 		return "/counters/picture?" + url.Values{
-			"name": {string(name)}, "view": {string(v)}, "day": {day.UTC().Format(time.DateOnly)}, "theme": {theme}, "size": {string(size)}, "at": {minute(now)},
+			"name": {string(name)}, "view": {string(v)}, "day": {day.UTC().Format(time.DateOnly)}, "theme": {theme},
+			"size": {string(size)}, "at": {minute(now)},
 		}.Encode()
 	}
 	p := pictures{at("light", size), at("dark", size), at("light", Narrow), at("dark", Narrow), label, 0, 0}

@@ -38,8 +38,8 @@ type Console struct {
 type Viewer struct {
 	Name    string
 	Session bool // signed in with this browser, and so able to sign out
-	// Narrow means that the viewer does not see everything, and so no page about the whole installation; SomeKinds that some kinds do not
-	// exist for the viewer either.
+	// Narrow means that the viewer does not see everything, and so no page about the whole installation; SomeKinds that
+	// some kinds do not exist for the viewer either.
 	Narrow, SomeKinds bool
 }
 

@@ -52,9 +52,11 @@ func newMap(t testing.TB, cells uint64) *cell.Map {
 // newGrown returns a map of generations with these counts; the last is announced for an hour after noon.
 func newGrown(t testing.TB, floor int, counts ...uint64) *cell.Map {
 	t.Helper()
-	spec := cell.Spec{ID: "0123456789abcdef0123456789abcdef", Epoch: 9, Current: len(counts) - 2, Floor: floor, Until: noon.Add(2 * time.Hour)}
+	spec := cell.Spec{ID: "0123456789abcdef0123456789abcdef", Epoch: 9, Current: len(counts) - 2, Floor: floor,
+		Until: noon.Add(2 * time.Hour)}
 	for i, n := range counts {
-		g := cell.Generation{Cells: n, Starts: noon.AddDate(0, 0, 30*(i-spec.Current)-1), URLs: []string{"postgres://locus@db1/g{g}_{i}?sslpassword=hush"}}
+		g := cell.Generation{Cells: n, Starts: noon.AddDate(0, 0, 30*(i-spec.Current)-1),
+			URLs: []string{"postgres://locus@db1/g{g}_{i}?sslpassword=hush"}}
 		if i > spec.Current {
 			g.Starts = noon.Add(time.Hour)
 		}
@@ -71,7 +73,8 @@ func newGrown(t testing.TB, floor int, counts ...uint64) *cell.Map {
 func ringOf(m *cell.Map) console.Ring {
 	r := console.Ring{Time: noon, Map: m, Status: &cells.Status{Ready: true, Epoch: m.Epoch(), Generation: m.Current()}}
 	for _, c := range m.Cells() {
-		s := cells.CellStatus{Stats: cell.Stats{Cell: c, PUIDs: 1000, PUIDRoom: 1<<32 - 1, Head: cell.Head{Incarnation: 1, KnownEpoch: 9}}}
+		s := cells.CellStatus{Stats: cell.Stats{Cell: c, PUIDs: 1000, PUIDRoom: 1<<32 - 1,
+			Head: cell.Head{Incarnation: 1, KnownEpoch: 9}}}
 		switch gen := int(c.Gen); {
 		case gen < m.Floor():
 			s.Head.Keys = cell.Retired
@@ -186,7 +189,8 @@ func renderings(t testing.TB, s string) map[string]func(io.Writer) error {
 			return c.Search(w, console.Search{Name: s, Schema: match.Place(), Problem: s})
 		},
 		"notice": func(w io.Writer) error {
-			return c.Notice(w, console.Notice{Title: "Not found", Text: "Nothing.", Hint: "Search.", Command: []string{"locus", "route", s}, Asked: s})
+			return c.Notice(w, console.Notice{Title: "Not found", Text: "Nothing.", Hint: "Search.",
+				Command: []string{"locus", "route", s}, Asked: s})
 		},
 	}
 	maps.Copy(all, rollupRenderings(t, c, s))
@@ -276,7 +280,8 @@ func TestPages_KeepThePolicyWhateverRecordsSay(t *testing.T) {
 					if strings.HasPrefix(a.Key, "on") || a.Key == "style" || a.Key == "srcdoc" {
 						t.Errorf("%s with %q: attribute %s of <%s>", name, s, a.Key, n.Data)
 					}
-					if (a.Key == "href" || a.Key == "src" || a.Key == "action") && !strings.HasPrefix(a.Val, "/") && !strings.HasPrefix(a.Val, "#") || strings.HasPrefix(a.Val, "//") {
+					if (a.Key == "href" || a.Key == "src" || a.Key == "action") && !strings.HasPrefix(a.Val, "/") &&
+						!strings.HasPrefix(a.Val, "#") || strings.HasPrefix(a.Val, "//") {
 						t.Errorf("%s with %q: %s leads to %q", name, s, a.Key, a.Val)
 					}
 				}

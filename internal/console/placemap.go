@@ -140,7 +140,8 @@ func newProjection(all []geo) projection {
 	}
 	p := projection{middle: geo{(low.lat + high.lat) / 2, (low.lon + high.lon) / 2}}
 	p.shrink = max(math.Cos(p.middle.lat*math.Pi/180), 0.01)
-	p.unit = min((mapHigh-2*mapMargin)/max(high.lat-low.lat, mapLeast), (mapWide-2*mapMargin)/max((high.lon-low.lon)*p.shrink, mapLeast))
+	p.unit = min((mapHigh-2*mapMargin)/max(high.lat-low.lat, mapLeast),
+		(mapWide-2*mapMargin)/max((high.lon-low.lon)*p.shrink, mapLeast))
 	return p
 }
 

@@ -92,7 +92,8 @@ func newStrip(m *cell.Map, p *cell.PuidRoute) *strip {
 	}
 	s.line(m, starts, stripNames+float64(shown-1)*(width+stripGap)+column*float64(gens+1), p)
 	if p != nil && p.Distance > uint64(gens) {
-		s.Beyond = fmt.Sprintf("The range of this puid is %s after the start, far beyond the last generation.", count(int64(p.Distance)))
+		s.Beyond = fmt.Sprintf("The range of this puid is %s after the start, far beyond the last generation.",
+			count(int64(p.Distance)))
 	}
 	return s
 }

@@ -31,7 +31,8 @@ func (c *Console) Quality(w io.Writer, q Quality) error {
 		args = append(args, "--threshold", q.Asked)
 	}
 	of := func(table string) string { return command(append([]string{"locus", "quality", table}, args...)...) }
-	p.Commands = qualityCommands{"locus quality", of("attributes"), of("formats"), of("sources"), of("sizes"), of("weights"), of("thresholds")}
+	p.Commands = qualityCommands{"locus quality", of("attributes"), of("formats"), of("sources"), of("sizes"),
+		of("weights"), of("thresholds")}
 	for _, k := range q.Profile.Kinds {
 		p.Found = true
 		p.fills(&k)
@@ -44,10 +45,13 @@ func (c *Console) Quality(w io.Writer, q Quality) error {
 	for _, k := range q.Estimate.Kinds {
 		if k.Pairs > 0 {
 			p.Estimates = []estimated{
-				{"Precision", "share of the pairs within entities that are the same thing", k.Precision.Value, k.Precision.Low, k.Precision.High},
-				{"Recall", "share of the pairs that are the same thing that are within one entity", k.Recall.Value, k.Recall.Low, k.Recall.High},
+				{"Precision", "share of the pairs within entities that are the same thing", k.Precision.Value, k.Precision.Low,
+					k.Precision.High},
+				{"Recall", "share of the pairs that are the same thing that are within one entity", k.Recall.Value, k.Recall.Low,
+					k.Recall.High},
 			}
-			p.Answered = fmt.Sprintf("%s, %s by people; %s of randomly drawn pairs", counted(int64(k.Pairs), "compared pair"), count(int64(k.Decided))+" decided", count(int64(k.Drawn)))
+			p.Answered = fmt.Sprintf("%s, %s by people; %s of randomly drawn pairs", counted(int64(k.Pairs), "compared pair"),
+				count(int64(k.Decided))+" decided", count(int64(k.Drawn)))
 			p.Undrawn = k.Drawn == 0
 		}
 	}
@@ -59,7 +63,8 @@ func sampled(records int, whole bool, kind string) string {
 	if whole {
 		return "All " + counted(int64(records), "record") + " of kind " + isolate(kind) + "; the counts are exact"
 	}
-	return "A sample of " + counted(int64(records), "record") + " of kind " + isolate(kind) + "; the counts are those of the sample"
+	return "A sample of " + counted(int64(records),
+		"record") + " of kind " + isolate(kind) + "; the counts are those of the sample"
 }
 
 type qualityPage struct {
@@ -144,7 +149,8 @@ func (p *qualityPage) formats(k *decisions.KindProfile) {
 		}
 		shapes := func(all []decisions.Shape) (list []shape) {
 			for _, s := range all {
-				list = append(list, shape{s.Shape, percent(float64(s.Values), float64(a.Values)), s.Example, Search{Name: s.Record.String()}.address("")})
+				list = append(list, shape{s.Shape, percent(float64(s.Values), float64(a.Values)), s.Example,
+					Search{Name: s.Record.String()}.address("")})
 			}
 			return list
 		}
@@ -165,7 +171,8 @@ type sourceQuality struct {
 
 func (p *qualityPage) sources(k *decisions.KindProfile) {
 	for _, s := range k.Sources {
-		of := sourceQuality{Source: s.Source, Records: count(int64(s.Members)), Duplicates: count(int64(s.Duplicates)), Share: newFillRate(s.Duplicates, s.Members)}
+		of := sourceQuality{Source: s.Source, Records: count(int64(s.Members)), Duplicates: count(int64(s.Duplicates)),
+			Share: newFillRate(s.Duplicates, s.Members)}
 		of.Share.Against = s.Duplicates > 0
 		if s.Example != (locality.ID{}) {
 			of.Example = s.Example.String()
@@ -182,7 +189,8 @@ type sizeQuality struct {
 
 func (p *qualityPage) sizes(k *decisions.KindProfile) {
 	for _, s := range k.Sizes {
-		p.Sizes = append(p.Sizes, sizeQuality{counted(int64(s.Records), "record"), newFillRate(s.Entities, k.Entities), count(int64(s.Entities))})
+		p.Sizes = append(p.Sizes, sizeQuality{counted(int64(s.Records), "record"), newFillRate(s.Entities, k.Entities),
+			count(int64(s.Entities))})
 		p.Sizes[len(p.Sizes)-1].Entities.Against = false
 	}
 }
@@ -199,7 +207,8 @@ func (p *qualityPage) thresholds(k *decisions.KindProfile) {
 	for _, e := range k.Thresholds {
 		asked, err := strconv.ParseFloat(p.Asked, 64)
 		p.Effects = append(p.Effects, effect{
-			Threshold: e.Threshold.String(), By: (e.Threshold - k.Threshold).String(), Asked: err == nil && match.Weight(asked*100+.5) == e.Threshold,
+			Threshold: e.Threshold.String(), By: (e.Threshold - k.Threshold).String(), Asked: err == nil &&
+				match.Weight(asked*100+.5) == e.Threshold,
 			Merged: count(int64(e.Merged)), Split: count(int64(e.Split)), Moved: count(int64(e.Moved)),
 			Becomes: count(int64(e.Before)) + " → " + count(int64(e.Entities)),
 		})

@@ -50,8 +50,10 @@ const reviewList = 50
 func (c *Console) Review(w io.Writer, r Review) error {
 	left := r.left()
 	p := reviewPage{
-		Waiting: waiting(len(r.Pairs), r.More), None: len(left) == 0, Signs: signs{r.Author, c.viewer.Name != ""}, Problem: r.Problem,
-		First: r.address(entity.Ref{}, entity.Ref{}, nil), Fields: append(fields(&r.Filter, r.Pairs), orderField(r.Order)), Command: command("locus", "review", "list"),
+		Waiting: waiting(len(r.Pairs), r.More), None: len(left) == 0, Signs: signs{r.Author, c.viewer.Name != ""},
+		Problem: r.Problem,
+		First:   r.address(entity.Ref{}, entity.Ref{}, nil), Fields: append(fields(&r.Filter, r.Pairs), orderField(r.Order)),
+		Command: command("locus", "review", "list"),
 	}
 	if r.filtered() || len(left) < len(r.Pairs) {
 		p.Filtered, p.All = count(int64(len(left)))+" of them "+pick(len(left), "is", "are")+" selected", (&Review{Order: r.Order, Filter: decisions.Filter{Assigned: decisions.ToAll}}).address(entity.Ref{}, entity.Ref{}, r.Skip)
@@ -81,8 +83,10 @@ func (p *reviewPage) list(r *Review, left []decisions.ReviewPair, at int) {
 	to := min(len(left), from+reviewList)
 	for i, q := range left[from:to] {
 		p.Pairs = append(p.Pairs, reviewLine{
-			A: q.A.String(), B: q.B.String(), Names: named(q.Explanation), Weight: q.Explanation.Weight.String(), Merges: count(int64(q.Merges)),
-			Teaches: strconv.FormatFloat(q.Teaches, 'f', 2, 64), Link: r.address(q.A, q.B, r.Skip), Shown: from+i == at, Skipped: r.skipped(q), Mark: PairMark(q.A, q.B), To: person(q.Assigned),
+			A: q.A.String(), B: q.B.String(), Names: named(q.Explanation), Weight: q.Explanation.Weight.String(),
+			Merges:  count(int64(q.Merges)),
+			Teaches: strconv.FormatFloat(q.Teaches, 'f', 2, 64), Link: r.address(q.A, q.B, r.Skip), Shown: from+i == at,
+			Skipped: r.skipped(q), Mark: PairMark(q.A, q.B), To: person(q.Assigned),
 		})
 	}
 	if len(left) > reviewList {
@@ -96,8 +100,8 @@ func (p *reviewPage) list(r *Review, left []decisions.ReviewPair, at int) {
 	}
 }
 
-// ways fills where the buttons lead: to the next pair that is not skipped, to it with the shown one skipped, and back to
-// the one skipped last.
+// ways fills where the buttons lead: to the next pair that is not skipped, to it with the shown one skipped, and back
+// to the one skipped last.
 func (p *reviewPage) ways(r *Review, left []decisions.ReviewPair, at int) {
 	skip := slices.Clone(r.Skip)
 	if at >= 0 {
@@ -193,8 +197,9 @@ func newReviewed(p *Pair) reviewed {
 	r := reviewed{
 		A: newSide(p.A, p.EntityA), B: newSide(p.B, p.EntityB),
 		Rows: pairRows(p.Schema, p.A, p.B), Fall: newWaterfall(p.WhyNot.Explanation, p.WhyNot.Threshold),
-		Decided: p.EntityA.ID == p.EntityB.ID,
-		Same:    command("locus", "review", "answer", refA, refB, "--same"), Different: command("locus", "review", "answer", refA, refB, "--different"),
+		Decided:   p.EntityA.ID == p.EntityB.ID,
+		Same:      command("locus", "review", "answer", refA, refB, "--same"),
+		Different: command("locus", "review", "answer", refA, refB, "--different"),
 	}
 	r.Fall.A, r.Fall.B, r.Fall.RefA, r.Fall.RefB = 1, 2, refA, refB
 	r.Fall.Command = command("locus", "entity", "why-not", refA, refB)

@@ -55,7 +55,8 @@ func queueOf(t testing.TB, s string, n int) console.Review {
 	pair := twins(t, s)
 	r := console.Review{Pair: pair, Author: s}
 	for i := range n {
-		p := decisions.ReviewPair{A: pair.A.Ref, B: pair.B.Ref, EntityA: id(t, 1), EntityB: id(t, 2), Explanation: pair.WhyNot.Explanation, Merges: 3}
+		p := decisions.ReviewPair{A: pair.A.Ref, B: pair.B.Ref, EntityA: id(t, 1), EntityB: id(t, 2),
+			Explanation: pair.WhyNot.Explanation, Merges: 3}
 		if i > 0 {
 			p.B.Key = fmt.Sprint(s, i)
 		}
@@ -89,8 +90,9 @@ func howOf(own locality.ID, records []*entity.Record, s string) *explain.Lineage
 	for i, r := range records {
 		if i > 0 {
 			h.Steps = append(h.Steps, explain.Step{
-				A: append([]entity.Ref{}, group...), B: []entity.Ref{r.Ref}, Pair: explain.Join{A: records[0].Ref, B: r.Ref, Explanation: match.Explanation{Weight: 1550}},
-				Sum: 1550, Absent: i - 1, Joined: true,
+				A: append([]entity.Ref{}, group...), B: []entity.Ref{r.Ref},
+				Pair: explain.Join{A: records[0].Ref, B: r.Ref, Explanation: match.Explanation{Weight: 1550}},
+				Sum:  1550, Absent: i - 1, Joined: true,
 			})
 			if i == len(records)-1 {
 				h.Steps[i-1].Decided = &entity.Decision{Author: s, Reason: s}
@@ -100,13 +102,17 @@ func howOf(own locality.ID, records []*entity.Record, s string) *explain.Lineage
 	}
 	other := entity.Ref{Source: "far", Key: s}
 	h.Steps = append(h.Steps, explain.Step{
-		A: group, B: []entity.Ref{other}, Pair: explain.Join{A: group[0], B: other, Explanation: match.Explanation{Weight: 200}}, Sum: -300, Against: s,
+		A: group, B: []entity.Ref{other},
+		Pair: explain.Join{A: group[0], B: other, Explanation: match.Explanation{Weight: 200}}, Sum: -300, Against: s,
 	})
 	h.Events = []changes.Change{
 		{Change: changelog.Change{Time: noon, Kind: changelog.Created, Entity: own, After: []changelog.Version{{PUID: 1}}}},
-		{Change: changelog.Change{Time: noon.Add(time.Second), Kind: changelog.Merged, Cause: changelog.CauseDecision, Entity: own, Before: []changelog.Version{{PUID: 1}}, After: []changelog.Version{{PUID: 1}, {PUID: 99}}}},
-		{Change: changelog.Change{Time: noon.Add(2 * time.Second), Kind: changelog.Retired, Entity: locality.ID{0: 1}, Into: own, Before: []changelog.Version{{PUID: 99}}}},
-		{Change: changelog.Change{Time: noon.Add(3 * time.Second), Kind: changelog.Put, Entity: locality.ID{0: 2}, After: []changelog.Version{{PUID: 2}}}},
+		{Change: changelog.Change{Time: noon.Add(time.Second), Kind: changelog.Merged, Cause: changelog.CauseDecision,
+			Entity: own, Before: []changelog.Version{{PUID: 1}}, After: []changelog.Version{{PUID: 1}, {PUID: 99}}}},
+		{Change: changelog.Change{Time: noon.Add(2 * time.Second), Kind: changelog.Retired, Entity: locality.ID{0: 1},
+			Into: own, Before: []changelog.Version{{PUID: 99}}}},
+		{Change: changelog.Change{Time: noon.Add(3 * time.Second), Kind: changelog.Put, Entity: locality.ID{0: 2},
+			After: []changelog.Version{{PUID: 2}}}},
 	}
 	h.Since = noon
 	return h
@@ -121,18 +127,21 @@ func reviewRenderings(t testing.TB, c *console.Console, s string) map[string]fun
 	explained := why(t, s, s+" 2", s+" 3")
 	explained.Entity.Kind = s
 	schema := match.Place()
-	schema.Kind, schema.Sources = s, map[string]match.Source{s: {Trust: 0.9, Deduplicated: true, Attributes: map[string]float64{s: 0.3}}}
+	schema.Kind, schema.Sources = s, map[string]match.Source{s: {Trust: 0.9, Deduplicated: true,
+		Attributes: map[string]float64{s: 0.3}}}
 	schema.Weights = map[string]map[string]match.Weight{s: {s: 450}}
 	scenario := &explain.ScenarioResult{
 		Before: []explain.ScenarioEntity{{ID: id(t, 1), Records: []entity.Ref{one.A.Ref, one.B.Ref}, View: one.EntityA.View}},
 		After: []explain.ScenarioEntity{
-			{ID: id(t, 1), Records: []entity.Ref{one.A.Ref}, View: one.EntityA.View}, {ID: id(t, 2), Records: []entity.Ref{one.B.Ref}, View: one.EntityA.View},
+			{ID: id(t, 1), Records: []entity.Ref{one.A.Ref}, View: one.EntityA.View},
+			{ID: id(t, 2), Records: []entity.Ref{one.B.Ref}, View: one.EntityA.View},
 		},
 		Took: 1234 * time.Microsecond,
 	}
 	whatIf := func(question string) func(io.Writer) error {
 		return func(w io.Writer) error {
-			return c.WhatIf(w, console.WhatIf{Entity: one.EntityA, Question: question, Address: s, Scenario: scenario, Author: s})
+			return c.WhatIf(w, console.WhatIf{Entity: one.EntityA, Question: question, Address: s,
+				Scenario: scenario, Author: s})
 		}
 	}
 	return map[string]func(io.Writer) error{
@@ -143,27 +152,35 @@ func reviewRenderings(t testing.TB, c *console.Console, s string) map[string]fun
 		"data": func(w io.Writer) error {
 			return c.Data(w, console.Data{
 				Time: noon, Since: noon.Add(-time.Hour), Changes: 9, Kinds: []string{s}, MayImport: true,
-				Sources: []console.SourceState{{Name: s, Trust: []string{s + " 0.9"}, SourceLately: console.SourceLately{Source: s, New: 7, Matched: 2, Updated: 1, Last: noon}, Stream: &console.Stream{State: "running", Dead: 3}}, {Name: s}},
+				Sources: []console.SourceState{{Name: s, Trust: []string{s + " 0.9"},
+					SourceLately: console.SourceLately{Source: s, New: 7, Matched: 2, Updated: 1, Last: noon},
+					Stream:       &console.Stream{State: "running", Dead: 3}}, {Name: s}},
 			})
 		},
 		"import": func(w io.Writer) error {
 			return c.Import(w, console.Import{
-				Name: s, Layout: s, Source: s, Kind: s, Kinds: []string{s}, Key: s, Args: []string{s}, Questions: []string{s}, Fixed: map[string]string{"name": s},
-				Columns: []console.ImportColumn{{Name: s, To: s, Reason: s, Values: []string{s}}, {Name: s}}, Attributes: []console.ImportAttribute{{Name: s, From: s}},
-				Rows:    []console.ImportRow{{Line: 2, Source: s, Key: s, Values: []string{s}, Outcome: "matched", Entity: id(t, 1).String(), Name: s, Near: []console.ImportNear{{Entity: id(t, 1).String(), Name: s, Level: "same", Weight: "+7"}}}},
+				Name: s, Layout: s, Source: s, Kind: s, Kinds: []string{s}, Key: s, Args: []string{s}, Questions: []string{s},
+				Fixed:      map[string]string{"name": s},
+				Columns:    []console.ImportColumn{{Name: s, To: s, Reason: s, Values: []string{s}}, {Name: s}},
+				Attributes: []console.ImportAttribute{{Name: s, From: s}},
+				Rows: []console.ImportRow{{Line: 2, Source: s, Key: s, Values: []string{s}, Outcome: "matched",
+					Entity: id(t, 1).String(), Name: s,
+					Near: []console.ImportNear{{Entity: id(t, 1).String(), Name: s, Level: "same", Weight: "+7"}}}},
 				Refused: []console.ImportRefusal{{Line: 3, Reason: s}},
 			})
 		},
 		"import, refused": func(w io.Writer) error { return c.Import(w, console.Import{Name: s, Problem: s}) },
 		"review, empty":   func(w io.Writer) error { return c.Review(w, console.Review{}) },
-		"what if without": whatIf(console.Without), "what if apart": whatIf(console.Apart), "what if merged": whatIf(console.Merge),
+		"what if without": whatIf(console.Without), "what if apart": whatIf(console.Apart),
+		"what if merged": whatIf(console.Merge),
 		"what if refused": func(w io.Writer) error {
 			return c.WhatIf(w, console.WhatIf{Entity: one.EntityA, Question: console.Merge, Address: s, Problem: s})
 		},
 		"kinds": func(w io.Writer) error {
 			return c.Kinds(w, console.Kinds{
 				Rules: []kinds.Rules{
-					{Schema: schema, Terms: s, Change: &resolve.Migration{Since: noon, Cells: map[cell.ID]resolve.MigrationProgress{{}: {Records: 1200, Done: true}, {Index: 1}: {Records: 34}}}},
+					{Schema: schema, Terms: s, Change: &resolve.Migration{Since: noon,
+						Cells: map[cell.ID]resolve.MigrationProgress{{}: {Records: 1200, Done: true}, {Index: 1}: {Records: 34}}}},
 					{Schema: match.Place(), Terms: "0a"},
 				},
 				Terms: []resolve.Terms{{Hash: s, Records: 5000, Since: noon}, {Hash: "0a"}},
@@ -171,7 +188,8 @@ func reviewRenderings(t testing.TB, c *console.Console, s string) map[string]fun
 		},
 		"entity, whole": func(w io.Writer) error {
 			return c.Entity(w, console.Entity{
-				Why: explained, Schema: match.Place(), Home: "g0-8", RecordPath: recordPath, Author: s, How: howOf(id(t, 1), explained.Records, s),
+				Why: explained, Schema: match.Place(), Home: "g0-8", RecordPath: recordPath, Author: s,
+				How: howOf(id(t, 1), explained.Records, s),
 				Standing: &console.Standing{Decisions: decisionsOf(t, s), Relations: []entities.Relation{
 					{Relation: "part_of", Entity: id(t, 5), Name: s, Via: [2]entity.Ref{one.A.Ref, one.B.Ref}, Weight: 500},
 					{Relation: s, Entity: id(t, 6), Name: s, Via: [2]entity.Ref{one.A.Ref, one.B.Ref}},
@@ -256,7 +274,8 @@ func TestReview_TheAnswerLeadsToTheNextPair(t *testing.T) {
 	r.Author = "Ada"
 	fields := forms(render(t, renderReview(r)))["post /decisions"]
 	for name, want := range map[string]string{
-		"a": "pos:x", "b": "web:x", "back": "/review?a=pos%3Ax&b=web%3Ax1", "verdict": "same|different", "author": "Ada", "reason": "",
+		"a": "pos:x", "b": "web:x", "back": "/review?a=pos%3Ax&b=web%3Ax1", "verdict": "same|different", "author": "Ada",
+		"reason": "",
 	} {
 		if fields[name] != want {
 			t.Errorf("the field %s is %q, want %q", name, fields[name], want)
@@ -292,7 +311,8 @@ func TestEntity_SaysWhatPeopleDecided(t *testing.T) {
 		"name pinned to x for pos:x", "locus decision withdraw pos:x --attribute name",
 		"part of x found from pos:x and web:x, +5.00 bits",
 		"x pinned",
-		"2026-11-20 12:00:01 UTCmerged records of another entitydecision", "UTC01000000-0000-0000-0000-000000000000 merged into another entity", "UTCrecord put",
+		"2026-11-20 12:00:01 UTCmerged records of another entitydecision",
+		"UTC01000000-0000-0000-0000-000000000000 merged into another entity", "UTCrecord put",
 		"Complete since 2026-11-20 12:00:00 UTC",
 	} {
 		if !strings.Contains(got, want) {
@@ -366,9 +386,10 @@ func TestWhatIf_ShowsBothSides(t *testing.T) {
 	t.Parallel()
 	pages := reviewRenderings(t, console.New("1.2.3"), "x")
 	for name, wants := range map[string][]string{
-		"what if without": {"If x were deleted", "computed in 1.2 ms", "Now x 2 records", "After x 1 record", "only here", "Records cannot be deleted in the console"},
-		"what if apart":   {"If x were a different thing", "Split off"},
-		"what if merged":  {"If x were the same thing", "Merge"},
+		"what if without": {"If x were deleted", "computed in 1.2 ms", "Now x 2 records", "After x 1 record", "only here",
+			"Records cannot be deleted in the console"},
+		"what if apart":  {"If x were a different thing", "Split off"},
+		"what if merged": {"If x were the same thing", "Merge"},
 	} {
 		got := said(t, pages[name])
 		for _, want := range wants {
@@ -392,7 +413,8 @@ func TestKinds_ShowsWhatIsDeclared(t *testing.T) {
 	root := render(t, reviewRenderings(t, console.New("1.2.3"), "yelp")["kinds"])
 	rows := table(t, root, "attributes")
 	for attribute, want := range map[string]string{
-		"name": "name |  | half-life of 3,650 days", "category": "category |  | a list, groups rollups", "latitude": "geo | latitude | ",
+		"name": "name |  | half-life of 3,650 days", "category": "category |  | a list, groups rollups",
+		"latitude": "geo | latitude | ",
 	} {
 		if got := find(t, rows, attribute); got != want {
 			t.Errorf("%s: %q, want %q", attribute, got, want)

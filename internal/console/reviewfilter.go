@@ -103,7 +103,8 @@ func assignedField(f *decisions.Filter, all []decisions.ReviewPair) *filterField
 func orderField(chosen decisions.Order) filterField {
 	f := filterField{Name: "order", Label: "Order"}
 	for _, o := range append(decisions.Orders(), decisions.Second) {
-		name := map[decisions.Order]string{decisions.Best: "best first", decisions.Teaches: "most informative first", decisions.Chance: "random, to estimate the quality", decisions.Second: "answered by others, for a second opinion"}[o]
+		name := map[decisions.Order]string{decisions.Best: "best first", decisions.Teaches: "most informative first",
+			decisions.Chance: "random, to estimate the quality", decisions.Second: "answered by others, for a second opinion"}[o]
 		f.Choices = append(f.Choices, choice{string(o), name, o == cmp.Or(chosen, decisions.Best)})
 	}
 	return f

@@ -21,12 +21,15 @@ func mixedQueue(t testing.TB) console.Review {
 	t.Helper()
 	made := func(kind, a, b string, weight match.Weight, against string) decisions.ReviewPair {
 		return decisions.ReviewPair{
-			A: entity.Ref{Source: a, Key: "1"}, B: entity.Ref{Source: b, Key: "2"}, EntityA: id(t, 1), EntityB: id(t, 2), Kind: kind, Merges: 2,
-			Explanation: match.Explanation{Weight: weight, Lines: []match.Line{{Attribute: "name", Weight: 300}, {Attribute: against, Weight: -50}}},
+			A: entity.Ref{Source: a, Key: "1"}, B: entity.Ref{Source: b, Key: "2"}, EntityA: id(t, 1), EntityB: id(t, 2),
+			Kind: kind, Merges: 2,
+			Explanation: match.Explanation{Weight: weight,
+				Lines: []match.Line{{Attribute: "name", Weight: 300}, {Attribute: against, Weight: -50}}},
 		}
 	}
 	return console.Review{Pairs: []decisions.ReviewPair{
-		made("place", "pos", "web", 499, "phones"), made("place", "pos", "pos", 300, "address"), made("person", "web", "crm", 0, "phones"),
+		made("place", "pos", "web", 499, "phones"), made("place", "pos", "pos", 300, "address"),
+		made("person", "web", "crm", 0, "phones"),
 	}}
 }
 

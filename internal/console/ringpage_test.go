@@ -56,8 +56,9 @@ func row(t testing.TB, root *html.Node, c string) (columns []string) {
 func TestRing_StatesAreDrawnAndWritten(t *testing.T) {
 	t.Parallel()
 	r := ringOf(newGrown(t, 1, 4, 8, 16, 32))
-	r.Status.Cells[27].Head.Home = cell.Moving                                                           // g2-15
-	r.Status.Cells[26] = cells.CellStatus{Stats: cell.Stats{Cell: cell.ID{Gen: 2, Index: 14}, URL: "x"}} // it is unavailable
+	r.Status.Cells[27].Head.Home = cell.Moving // g2-15
+	// it is unavailable
+	r.Status.Cells[26] = cells.CellStatus{Stats: cell.Stats{Cell: cell.ID{Gen: 2, Index: 14}, URL: "x"}}
 	root := renderRing(t, r)
 	bands := byID(t, root, "bands")
 	for class, want := range map[string]int{"retired": 4 + 4 + 1, "sealed": 8 + 8, "open": 15, "announced": 32 + 1, "unknown": 1, "rim": 15} {
@@ -66,10 +67,13 @@ func TestRing_StatesAreDrawnAndWritten(t *testing.T) {
 		}
 	}
 	for c, want := range map[string][]string{
-		"g0-0":  {"g0-0", "0", "postgres://locus@db1/g0_0", "retired", "1", "0x00000000 to 0x3fffffff", "-9223372036854775808 to -9223372032559808513", "1,000", "1,000", "0.000023 %", "9"},
-		"g1-7":  {"g1-7", "1", "postgres://locus@db1/g1_7", "sealed, filter", "1", "0xe0000000 to 0xffffffff", "6917529031936049152 to 6917529036231016447", "1,000", "1,000", "0.000023 %", "9"},
+		"g0-0": {"g0-0", "0", "postgres://locus@db1/g0_0", "retired", "1", "0x00000000 to 0x3fffffff",
+			"-9223372036854775808 to -9223372032559808513", "1,000", "1,000", "0.000023 %", "9"},
+		"g1-7": {"g1-7", "1", "postgres://locus@db1/g1_7", "sealed, filter", "1", "0xe0000000 to 0xffffffff",
+			"6917529031936049152 to 6917529036231016447", "1,000", "1,000", "0.000023 %", "9"},
 		"g2-15": {"g2-15", "2", "postgres://locus@db1/g2_15", "open, moving", "1", "0xf0000000 to 0xffffffff"},
-		"g2-14": {"g2-14", "2", "postgres://locus@db1/g2_14", "unavailable", "1", "0xe0000000 to 0xefffffff", "6917529036231016448 to 6917529040525983743", "?", "?", "?", "?"},
+		"g2-14": {"g2-14", "2", "postgres://locus@db1/g2_14", "unavailable", "1", "0xe0000000 to 0xefffffff",
+			"6917529036231016448 to 6917529040525983743", "?", "?", "?", "?"},
 		"g3-31": {"g3-31", "3", "postgres://locus@db1/g3_31", "announced"},
 	} {
 		if got := row(t, root, c)[:len(want)]; fmt.Sprint(got) != fmt.Sprint(want) {
@@ -125,7 +129,8 @@ func TestRing_ThousandsOfCellsAreDrawnTogether(t *testing.T) {
 			near = link
 		}
 	})
-	if label != "Cells g2-64 to g2-127: open, 64,000 records, 1.00 of an even share" || far != "/ring?address=a+b&from=g2-64#g2-64" || near != "#g2-16000" {
+	if label != "Cells g2-64 to g2-127: open, 64,000 records, 1.00 of an even share" ||
+		far != "/ring?address=a+b&from=g2-64#g2-64" || near != "#g2-16000" {
 		t.Errorf("pieces are %q, linked to %q and %q", label, far, near)
 	}
 	if stops != 0 {
@@ -204,7 +209,8 @@ func TestRing_TheWayOfAKey(t *testing.T) {
 	key.TookMS = 0.42
 	lo, _ := m.PuidRange(cell.ID{Gen: 1, Index: 4})
 	puid, id := entity.PUID(lo+1), id(t, 1)
-	steps, root := waysOf(t, m, &explain.Route{Address: "vendor:88231", Key: &key, Found: true, Record: &puid, Entity: &id})
+	steps, root := waysOf(t, m, &explain.Route{Address: "vendor:88231", Key: &key, Found: true, Record: &puid,
+		Entity: &id})
 	want := []string{
 		"Hash 0x80e51c93a7da3c31: XXH64 of source and key.",
 		"Place The upper half of the hash, 0x80e51c93, is 50.3 % of the ring.",
@@ -260,10 +266,11 @@ func TestRing_TheWayOfAPuid(t *testing.T) {
 	m := newGrown(t, 0, 4, 8, 16)
 	lo, hi := m.PuidRange(cell.ID{Gen: 1, Index: 5})
 	for puid, want := range map[int64][]string{
-		lo + 7:         {"Range The upper half of the puid, counted from the lowest puid, is the number of its range: 2,684,354,561.", "Start The nearest start of a segment at or before it is range 2,684,354,560: segment 10 of the finest generation.", "1 g1-5 computed Its range lies 1 behind the start of the cell: generation 1.", "Used 1,000 of 4,294,967,295 in"},
-		hi + 2<<32:     {"Range", "Start", "No cell Its range is 3 after a start, but there are only 3 generations."},
-		hi + 1<<40:     {"Range", "Start", "No cell Its range is 257 after a start, but there are only 3 generations."},
-		lo - 1<<32 + 1: {"Range", "Start", "No cell Its range would be of generation 0, which has no cell that starts there."},
+		lo + 7:     {"Range The upper half of the puid, counted from the lowest puid, is the number of its range: 2,684,354,561.", "Start The nearest start of a segment at or before it is range 2,684,354,560: segment 10 of the finest generation.", "1 g1-5 computed Its range lies 1 behind the start of the cell: generation 1.", "Used 1,000 of 4,294,967,295 in"},
+		hi + 2<<32: {"Range", "Start", "No cell Its range is 3 after a start, but there are only 3 generations."},
+		hi + 1<<40: {"Range", "Start", "No cell Its range is 257 after a start, but there are only 3 generations."},
+		lo - 1<<32 + 1: {"Range", "Start",
+			"No cell Its range would be of generation 0, which has no cell that starts there."},
 	} {
 		route, err := cell.NewRouter(m).ExplainPuid(puid)
 		steps, root := waysOf(t, m, &explain.Route{Address: fmt.Sprint(puid), PUID: &route, Found: err == nil})
@@ -290,7 +297,8 @@ func TestRing_TheWayOfAnEntityID(t *testing.T) {
 		want []string
 	}{
 		{"80e51ef9-7a7f-bd53-7a50-01a1f8660d00", []string{"Place The first 32 bits of the id, 0x80e51ef9, is 50.3 % of the ring.", "Time Its last 48 bits: 2026-11-20 10:00:00 UTC.", "1 g1-4 computed Generation 1 started at"}},
-		{"80e51ef9-7a7f-bd53-7a50-0fffffffffff", []string{"Place", "Time", "Nowhere yet Its time is after the end of the map"}},
+		{"80e51ef9-7a7f-bd53-7a50-0fffffffffff",
+			[]string{"Place", "Time", "Nowhere yet Its time is after the end of the map"}},
 	} {
 		route, _ := cell.NewRouter(m).ExplainEntity(parseID(t, c.id))
 		steps, _ := waysOf(t, m, &explain.Route{Address: c.id, ID: &route})

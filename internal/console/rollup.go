@@ -62,7 +62,8 @@ func (c *Console) Rollup(w io.Writer, r Rollup) error {
 func newRollupPage(version string, r Rollup) rollupPage {
 	p := rollupPage{
 		card: newCard(r.Status), Version: version, As: stamp(r.Time), Of: r, Lines: linesOf(r.Status.Cells),
-		Open: len(r.Status.Cells) <= dotsAtOnce/4, Made: counted(int64(len(r.Status.Cells)), "cell"), Watermark: r.Status.Watermark.String(),
+		Open: len(r.Status.Cells) <= dotsAtOnce/4, Made: counted(int64(len(r.Status.Cells)), "cell"),
+		Watermark: r.Status.Watermark.String(),
 	}
 	p.Here = "/rollups/" + p.Name
 	if more := len(r.Status.Cells) - len(p.Lines); more > 0 {
@@ -211,7 +212,8 @@ func (p *rollupPage) one(d *rollup.Definition) {
 	}
 	p.Get = command(append([]string{"locus", "rollup", "get", p.Name}, rest...)...)
 	p.One = &oneGroup{
-		Values: p.Of.Group, Dimension: d.Dimension, Explain: command(append([]string{"locus", "rollup", "explain", p.Name}, rest...)...),
+		Values: p.Of.Group, Dimension: d.Dimension,
+		Explain:     command(append([]string{"locus", "rollup", "explain", p.Name}, rest...)...),
 		Unexplained: p.Of.Unexplained,
 	}
 	if p.Of.Answer != nil && len(p.Of.Answer.Groups) > 0 {

@@ -74,12 +74,16 @@ func TestRollup_ListsGroupsByTheDimension(t *testing.T) {
 func TestRollup_RareValuesShareAColumn(t *testing.T) {
 	t.Parallel()
 	s := statusOf(1, 1)
-	s.Definition.Measures = append(s.Definition.Measures, rollup.Measure{Name: "mean", Func: rollup.Avg, Attribute: "weight_g"}, rollup.Measure{Name: "most", Func: rollup.Max, Attribute: "weight_g"})
-	group := petsOf(&s.Definition, []string{"mammal"}, map[string]int64{"": 1, "backyard": 9, "house": 8, "l1": 7, "l2": 6, "l3": 5, "l4": 4, "l5": 3})
+	s.Definition.Measures = append(s.Definition.Measures,
+		rollup.Measure{Name: "mean", Func: rollup.Avg, Attribute: "weight_g"},
+		rollup.Measure{Name: "most", Func: rollup.Max, Attribute: "weight_g"})
+	group := petsOf(&s.Definition, []string{"mammal"},
+		map[string]int64{"": 1, "backyard": 9, "house": 8, "l1": 7, "l2": 6, "l3": 5, "l4": 4, "l5": 3})
 	for by, want := range map[string][]string{
-		"pets":   {"tags|pets|backyard|house|l1|l2|l3|l4|others|weight|mean", "mammal|43|9|8|7|6|5|4|4|43,000|1,000"},
-		"weight": {"tags|weight|backyard|house|l1|l2|l3|l4|others|pets|mean", "mammal|43,000|9,000|8,000|7,000|6,000|5,000|4,000|4,000|43|1,000"},
-		"mean":   {"tags|mean|no location|backyard|house|l1|l2|l3|others|pets|weight"},
+		"pets": {"tags|pets|backyard|house|l1|l2|l3|l4|others|weight|mean", "mammal|43|9|8|7|6|5|4|4|43,000|1,000"},
+		"weight": {"tags|weight|backyard|house|l1|l2|l3|l4|others|pets|mean",
+			"mammal|43,000|9,000|8,000|7,000|6,000|5,000|4,000|4,000|43|1,000"},
+		"mean": {"tags|mean|no location|backyard|house|l1|l2|l3|others|pets|weight"},
 	} {
 		got := lines(byID(t, renderRollup(t, console.Rollup{Status: s, Answer: answerOf(s, group), By: by}), "groups"))
 		// all alike: it does not matter which ones have a column, but it does how much the others weigh
@@ -92,7 +96,8 @@ func TestRollup_RareValuesShareAColumn(t *testing.T) {
 		wantLines(t, by, got, want...)
 	}
 	s.Definition.Measures = []rollup.Measure{{Name: "most", Func: rollup.Max, Attribute: "weight_g"}}
-	group = petsOf(&s.Definition, []string{"mammal"}, map[string]int64{"": 1, "backyard": 9, "house": 8, "l1": 7, "l2": 6, "l3": 5, "l4": 4, "l5": 3})
+	group = petsOf(&s.Definition, []string{"mammal"},
+		map[string]int64{"": 1, "backyard": 9, "house": 8, "l1": 7, "l2": 6, "l3": 5, "l4": 4, "l5": 3})
 	wantLines(t, "values that cannot be taken from their whole", lines(byID(t, renderRollup(t, console.Rollup{Status: s, Answer: answerOf(s, group)}), "groups")),
 		"tags|most|backyard|house|l1|l2|l3|l4|others", "mammal|43,000|9,000|8,000|7,000|6,000|5,000|4,000|–")
 }
@@ -114,7 +119,8 @@ func TestRollup_Pages(t *testing.T) {
 	s := statusOf(1, 1)
 	var groups []rollup.Group
 	for i := range locus.MaxLimit {
-		groups = append(groups, petsOf(&s.Definition, []string{fmt.Sprint("tag ", i)}, map[string]int64{"house": int64(2000 - i)}))
+		groups = append(groups, petsOf(&s.Definition, []string{fmt.Sprint("tag ", i)},
+			map[string]int64{"house": int64(2000 - i)}))
 	}
 	links := func(r console.Rollup) string {
 		r.Status = s
@@ -135,9 +141,12 @@ func TestRollup_Pages(t *testing.T) {
 		want string
 	}{
 		{console.Rollup{Answer: whole, By: "pets"}, "Next groups /rollups/pets_by_tag?by=pets&page=2; " + kept},
-		{console.Rollup{Answer: whole, By: "pets", Page: 1}, "First groups /rollups/pets_by_tag?by=pets; Next groups /rollups/pets_by_tag?by=pets&page=3; " + kept},
-		{console.Rollup{Answer: whole, By: "pets", Page: 19}, "First groups /rollups/pets_by_tag?by=pets; Only the 1,000 largest groups are listed. Order by name to see all."},
-		{console.Rollup{Answer: whole, By: "pets", Page: 99}, "First groups /rollups/pets_by_tag?by=pets; Only the 1,000 largest groups are listed. Order by name to see all."},
+		{console.Rollup{Answer: whole, By: "pets", Page: 1},
+			"First groups /rollups/pets_by_tag?by=pets; Next groups /rollups/pets_by_tag?by=pets&page=3; " + kept},
+		{console.Rollup{Answer: whole, By: "pets", Page: 19},
+			"First groups /rollups/pets_by_tag?by=pets; Only the 1,000 largest groups are listed. Order by name to see all."},
+		{console.Rollup{Answer: whole, By: "pets", Page: 99},
+			"First groups /rollups/pets_by_tag?by=pets; Only the 1,000 largest groups are listed. Order by name to see all."},
 		{console.Rollup{Answer: part}, "Next groups /rollups/pets_by_tag?after=%5B%22a%5Cu0026b%22%5D&order=name; "},
 		{console.Rollup{Answer: answerOf(s), After: []string{"z"}}, "First groups /rollups/pets_by_tag?order=name; "},
 	} {
@@ -162,12 +171,14 @@ func TestRollup_ExplainsAGroup(t *testing.T) {
 	effect := func(name string, before, after []string) rollups.CellEffect {
 		at = at.Add(time.Second)
 		return rollups.CellEffect{Effect: rollup.Effect{
-			Change: changelog.Change{Seq: changelog.Seq(at.Unix()), Time: at, Kind: changelog.Changed, Entity: id(t, 1), Was: &changelog.Image{Attributes: entity.Attributes{"name": {name}}}},
+			Change: changelog.Change{Seq: changelog.Seq(at.Unix()), Time: at, Kind: changelog.Changed, Entity: id(t, 1),
+				Was: &changelog.Image{Attributes: entity.Attributes{"name": {name}}}},
 			Before: before, After: after,
 		}}
 	}
 	page := console.Rollup{Status: s, Group: []string{"mammal"}, Effects: []rollups.CellEffect{
-		effect("Cat", nil, []string{"house"}), effect("Dog", []string{"house"}, []string{""}), effect("Bat", []string{""}, nil), effect("Cow", []string{"a"}, []string{"a"}),
+		effect("Cat", nil, []string{"house"}), effect("Dog", []string{"house"}, []string{""}),
+		effect("Bat", []string{""}, nil), effect("Cow", []string{"a"}, []string{"a"}),
 	}}
 	said := func(root *html.Node) (all []string) {
 		elements(byID(t, root, "effects"), func(n *html.Node) {

@@ -62,7 +62,8 @@ type card struct {
 func newCard(s *rollups.Status) card {
 	c := card{
 		Name: s.Name, State: s.State, Counting: newCounting(&s.Definition), Groups: count(s.Groups), Lag: behind(s.Lag),
-		Generation: "none yet", Verified: verified(s.Verified), Troubles: troublesOf(s.Cells), Status: command("locus", "rollup", "status", s.Name),
+		Generation: "none yet", Verified: verified(s.Verified), Troubles: troublesOf(s.Cells),
+		Status: command("locus", "rollup", "status", s.Name),
 	}
 	if s.Generation != 0 {
 		c.Generation = count(s.Generation)

@@ -23,10 +23,13 @@ import (
 // statusOf returns a rollup that follows in so many cells, spread over so many processes.
 func statusOf(cells, owners int) *rollups.Status {
 	s := &rollups.Status{
-		Name: "pets_by_tag", State: rollups.Following, Generation: 7, Groups: 12, Lag: 3 * time.Millisecond, Verified: noon, Watermark: changelog.Watermark{},
+		Name: "pets_by_tag", State: rollups.Following, Generation: 7, Groups: 12, Lag: 3 * time.Millisecond, Verified: noon,
+		Watermark: changelog.Watermark{},
 		Definition: rollup.Definition{
 			Name: "pets_by_tag", Kind: "animal", Over: rollup.Entities, Group: []string{"tags"}, Dimension: "location",
-			Measures: []rollup.Measure{{Name: "pets", Func: rollup.Count}, {Name: "weight", Func: rollup.Sum, Attribute: "weight_g"}, {Name: "breeds", Func: rollup.Distinct, Attribute: "breed"}},
+			Measures: []rollup.Measure{{Name: "pets", Func: rollup.Count},
+				{Name: "weight", Func: rollup.Sum, Attribute: "weight_g"},
+				{Name: "breeds", Func: rollup.Distinct, Attribute: "breed"}},
 		},
 	}
 	for i := range cells {
@@ -45,7 +48,8 @@ func petsOf(d *rollup.Definition, group []string, at map[string]int64) rollup.Gr
 	values := func(n int64) rollup.Values {
 		vs := make(rollup.Values, len(d.Measures))
 		for i, m := range d.Measures {
-			vs[i] = rollup.Value{Measure: &m, N: n, Number: n * 1000, Sum: rollup.NewInt128(n * 1000), List: []int64{n}, None: n == 0}
+			vs[i] = rollup.Value{Measure: &m, N: n, Number: n * 1000, Sum: rollup.NewInt128(n * 1000), List: []int64{n},
+				None: n == 0}
 		}
 		return vs
 	}
@@ -68,7 +72,8 @@ func named(s *rollups.Status, name string) rollups.Status {
 
 func answerOf(s *rollups.Status, groups ...rollup.Group) *rollups.Answer {
 	return &rollups.Answer{
-		Name: s.Name, Definition: s.Definition, Groups: groups, Watermark: s.Watermark, AsOf: noon, Generation: s.Generation, State: s.State,
+		Name: s.Name, Definition: s.Definition, Groups: groups, Watermark: s.Watermark, AsOf: noon, Generation: s.Generation,
+		State: s.State,
 	}
 }
 
@@ -83,7 +88,8 @@ func rollupRenderings(t testing.TB, c *console.Console, s string) map[string]fun
 	group.By[1].Value, group.Skipped = s, 3
 	image := &changelog.Image{Attributes: entity.Attributes{"name": {s}}}
 	effect := rollups.CellEffect{Effect: rollup.Effect{
-		Change: changelog.Change{Seq: 9, Time: noon, Kind: changelog.Changed, Entity: id(t, 1), Was: image, Is: image}, Before: []string{s}, After: []string{""},
+		Change: changelog.Change{Seq: 9, Time: noon, Kind: changelog.Changed, Entity: id(t, 1), Was: image, Is: image},
+		Before: []string{s}, After: []string{""},
 	}}
 	list := answerOf(hostile, group)
 	list.Next, list.Missing = []string{s, s}, []cell.ID{{}}
@@ -93,7 +99,8 @@ func rollupRenderings(t testing.TB, c *console.Console, s string) map[string]fun
 	many.Cells[299] = rollups.Cell{Cell: many.Cells[299].Cell, Reason: s}
 	return map[string]func(io.Writer) error{
 		"rollups": func(w io.Writer) error {
-			return c.Rollups(w, console.Rollups{Time: noon, Rollups: []rollups.Status{*hostile, named(building, "other"), named(many, "third")}, Schema: match.Place()})
+			return c.Rollups(w, console.Rollups{Time: noon,
+				Rollups: []rollups.Status{*hostile, named(building, "other"), named(many, "third")}, Schema: match.Place()})
 		},
 		"rollups, empty": func(w io.Writer) error { return c.Rollups(w, console.Rollups{Time: noon, Schema: match.Place()}) },
 		"rollup, largest": func(w io.Writer) error {
@@ -105,7 +112,8 @@ func rollupRenderings(t testing.TB, c *console.Console, s string) map[string]fun
 		"rollup, building": func(w io.Writer) error { return c.Rollup(w, console.Rollup{Time: noon, Status: building, Problem: s}) },
 		"rollup of many":   func(w io.Writer) error { return c.Rollup(w, console.Rollup{Time: noon, Status: many, Problem: s}) },
 		"group": func(w io.Writer) error {
-			return c.Rollup(w, console.Rollup{Time: noon, Status: hostile, Answer: list, Group: []string{s, s}, Effects: []rollups.CellEffect{effect}})
+			return c.Rollup(w, console.Rollup{Time: noon, Status: hostile, Answer: list, Group: []string{s, s},
+				Effects: []rollups.CellEffect{effect}})
 		},
 		"group, nothing": func(w io.Writer) error {
 			return c.Rollup(w, console.Rollup{Time: noon, Status: hostile, Group: []string{s, s}, Unexplained: s})
@@ -126,7 +134,8 @@ func TestRollups_StatesOfCells(t *testing.T) {
 		{300, 40, 0, 24, []string{"16 more processes."}},
 	} {
 		root := render(t, func(w io.Writer) error {
-			return console.New("").Rollups(w, console.Rollups{Time: noon, Rollups: []rollups.Status{*statusOf(c.cells, c.owners)}})
+			return console.New("").Rollups(w,
+				console.Rollups{Time: noon, Rollups: []rollups.Status{*statusOf(c.cells, c.owners)}})
 		})
 		list := byID(t, root, "rollups")
 		if dots, shares := carrying(list, "lamp"), carrying(list, "shares"); dots != c.dots || shares != c.shares {
@@ -151,7 +160,8 @@ func TestRollups_StatesOfCells(t *testing.T) {
 		}
 	}
 	problems := text(byID(t, root, "problems"))
-	if !strings.Contains(problems, "g0-0 and 1 more: reason 0") || !strings.Contains(problems, "g0-7: the cell is unavailable") {
+	if !strings.Contains(problems, "g0-0 and 1 more: reason 0") ||
+		!strings.Contains(problems, "g0-7: the cell is unavailable") {
 		t.Errorf("problems: %q", problems)
 	}
 	if got := row(t, root, "g0-7"); strings.Join(got[:6], "|") != "g0-7|unavailable|–|–|–|–" {
@@ -164,7 +174,8 @@ func TestRollups_ExampleFitsTheKind(t *testing.T) {
 	for want, schema := range map[string]*match.Schema{
 		"rollup: place_by_category\nkind: place\ngroup: category\ndimension: region\nmeasures: { number: count }": match.Place(),
 		"rollup: animal_by_colour\nkind: animal\ngroup: colour\nmeasures: { number: count }":                      {Kind: "animal", Attributes: []match.Attribute{{Name: "name"}, {Name: "colour", Dimension: true}}},
-		"rollup: x_by_source\nkind: x\ngroup: source\nmeasures: { number: count }":                                {Kind: "x", Attributes: []match.Attribute{{Name: "name"}}},
+		"rollup: x_by_source\nkind: x\ngroup: source\nmeasures: { number: count }": {Kind: "x",
+			Attributes: []match.Attribute{{Name: "name"}}},
 	} {
 		root := render(t, func(w io.Writer) error {
 			return console.New("").Rollups(w, console.Rollups{Time: noon, Schema: schema})

@@ -69,12 +69,14 @@ func (d *drawing) way(r *explain.Route) *route {
 	if r.Record != nil && r.PUID == nil {
 		p, err := router.ExplainPuid(int64(*r.Record))
 		if w.puid = &p; err == nil {
-			w.add(routeStep{Title: "Puid", State: "computed", Text: fmt.Sprintf("%d lies in the range of %v: no database is asked.", p.PUID, p.Cell)})
+			w.add(routeStep{Title: "Puid", State: "computed",
+				Text: fmt.Sprintf("%d lies in the range of %v: no database is asked.", p.PUID, p.Cell)})
 		}
 	}
 	if r.Entity != nil && r.ID == nil {
 		if e, err := router.ExplainEntity(*r.Entity); err == nil {
-			w.add(routeStep{Title: "Entity", State: "computed", Text: fmt.Sprintf("%v lives in %v: no database is asked.", e.ID, e.Cell)})
+			w.add(routeStep{Title: "Entity", State: "computed",
+				Text: fmt.Sprintf("%v lives in %v: no database is asked.", e.ID, e.Cell)})
 		}
 	}
 	return w
@@ -95,14 +97,16 @@ func (d *drawing) key(w *route, k *cell.KeyRoute, found bool) {
 		if p.State != "" {
 			said = p.State + ": " + said
 		}
-		w.add(routeStep{Mark: number, Class: class, Title: p.Cell.String(), Link: d.link(p.Cell), State: said, Text: sentence(p.Why)})
+		w.add(routeStep{Mark: number, Class: class, Title: p.Cell.String(), Link: d.link(p.Cell), State: said,
+			Text: sentence(p.Why)})
 		d.mark(w, number, class, p.Cell, turn)
 	}
 	w.add(outcome(k, found))
 	from, to := float64(k.Window.Lo)/(1<<32), float64(k.Window.Hi)/(1<<32)
 	least := max(0, 0.004-(to-from)) / 2 // minimum visible width
 	w.Mint = curve(from-least, to+least, bandsOuter+3)
-	born := fmt.Sprintf("Ids for new records here are minted in %s to %s", hexPosition(k.Window.Lo), hexPosition(k.Window.Hi-1))
+	born := fmt.Sprintf("Ids for new records here are minted in %s to %s", hexPosition(k.Window.Lo),
+		hexPosition(k.Window.Hi-1))
 	if k.Window.From != "" {
 		born += ", dated from " + k.Window.From
 	}
@@ -162,9 +166,11 @@ func (d *drawing) number(w *route, p *cell.PuidRoute) {
 		w.add(routeStep{Title: "No cell", Class: "no", Text: sentence(p.Why)})
 		return
 	}
-	w.add(routeStep{Mark: "1", Class: "found", Title: p.Cell.String(), Link: d.link(p.Cell), State: "computed", Text: sentence(p.Why)})
+	w.add(routeStep{Mark: "1", Class: "found", Title: p.Cell.String(), Link: d.link(p.Cell), State: "computed",
+		Text: sentence(p.Why)})
 	if c, ok := d.known[p.Cell]; ok {
-		w.add(routeStep{Title: "Used", Text: fmt.Sprintf("%s of %s in %d to %d.", count(int64(c.PUIDs)), count(int64(c.PUIDRoom)), p.Puids.Lo, p.Puids.Hi)})
+		w.add(routeStep{Title: "Used",
+			Text: fmt.Sprintf("%s of %s in %d to %d.", count(int64(c.PUIDs)), count(int64(c.PUIDRoom)), p.Puids.Lo, p.Puids.Hi)})
 	}
 	d.mark(w, "1", "found", p.Cell, (float64(p.Lo)+float64(p.Hi))/2/(1<<32))
 }
@@ -179,7 +185,8 @@ func (d *drawing) id(w *route, e *cell.EntityRoute) {
 		w.add(routeStep{Title: "Nowhere yet", Class: "silent", Text: sentence(e.Why)})
 		return
 	}
-	w.add(routeStep{Mark: "1", Class: "found", Title: e.Cell.String(), Link: d.link(e.Cell), State: "computed", Text: sentence(e.Why)})
+	w.add(routeStep{Mark: "1", Class: "found", Title: e.Cell.String(), Link: d.link(e.Cell), State: "computed",
+		Text: sentence(e.Why)})
 	d.mark(w, "1", "found", e.Cell, turn)
 }
 

@@ -131,7 +131,8 @@ type hit struct {
 }
 
 func newHit(e *entity.Entity) hit {
-	h := hit{ID: e.ID.String(), Name: nameOf(e.View), Kind: e.Kind, Made: counted(int64(len(e.Members)), "record"), Points: e.Rank.Points()}
+	h := hit{ID: e.ID.String(), Name: nameOf(e.View), Kind: e.Kind, Made: counted(int64(len(e.Members)), "record"),
+		Points: e.Rank.Points()}
 	for _, a := range []string{"address", "postcode", "city", "phones", "category"} {
 		if v := e.View.First(a); v != "" {
 			h.Line = append(h.Line, v)

@@ -34,7 +34,8 @@ func TestSearch_ListsAndPages(t *testing.T) {
 	t.Parallel()
 	e := pizza(t).Entity
 	root := render(t, renderSearch(console.Search{
-		Name: "joe & co", Attribute: "phones", Value: "+1 415", Has: []string{"hours"}, Found: []*entities.Result{{Entity: e}}, Cursor: "c/1", Further: true,
+		Name: "joe & co", Attribute: "phones", Value: "+1 415", Has: []string{"hours"},
+		Found: []*entities.Result{{Entity: e}}, Cursor: "c/1", Further: true,
 	}))
 	got := links(root)
 	for label, want := range map[string]string{

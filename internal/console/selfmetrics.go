@@ -17,7 +17,8 @@ var own = []struct {
 	Metric counter.Metric
 	Name   string
 }{
-	{Received, "Records received"}, {locus.OwnMetrics + "merges", "Entities merged"}, {locus.OwnMetrics + "splits", "Entities split"},
+	{Received, "Records received"}, {locus.OwnMetrics + "merges", "Entities merged"},
+	{locus.OwnMetrics + "splits", "Entities split"},
 	{Hits, "Hits counted"}, {locus.OwnMetrics + "errors", "Failed responses"},
 }
 

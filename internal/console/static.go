@@ -44,7 +44,8 @@ func readStatic() map[string]File {
 	return all
 }
 
-// staticPath returns the URL of a file. It has the version, so that browsers need not ask for the file again with each page.
+// staticPath returns the URL of a file. It has the version, so that browsers need not ask for the file again with each
+// page.
 func staticPath(name string) string { return "/static/" + name + "?v=" + files[name].Version }
 
 // Static returns the file with a name such as "console.css". Names are looked up in a table, so no name leads outside

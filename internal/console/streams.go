@@ -26,8 +26,8 @@ type Stream struct {
 	// messages of a stream were waiting.
 	Waits  *time.Duration
 	Behind int64
-	// Done counts accepted events, or messages that were read. Failed counts failed attempts of a sink, Put and Deleted the
-	// records of a stream in.
+	// Done counts accepted events, or messages that were read. Failed counts failed attempts of a sink, Put and Deleted
+	// the records of a stream in.
 	Done, Failed, Put, Deleted int64
 	Dead                       int
 	Saved                      time.Time // when the position was stored; zero before
@@ -73,10 +73,12 @@ type streamCard struct {
 }
 
 // streamClasses are the colours of states, the same as for rollups.
-var streamClasses = map[string]string{"following": "following", "running": "following", "filling": "filling", "failing": "failed"}
+var streamClasses = map[string]string{"following": "following", "running": "following", "filling": "filling",
+	"failing": "failed"}
 
 func newStreamCard(s *Stream) streamCard {
-	return streamCard{Name: s.Name, URL: s.URL, State: s.State, Class: streamClasses[s.State], Reason: s.Reason, Owner: s.Owner, Saved: stamp(s.Saved)}
+	return streamCard{Name: s.Name, URL: s.URL, State: s.State, Class: streamClasses[s.State], Reason: s.Reason,
+		Owner: s.Owner, Saved: stamp(s.Saved)}
 }
 
 func newSinkCard(s *Stream) streamCard {
@@ -89,7 +91,8 @@ func newSinkCard(s *Stream) streamCard {
 	if s.Kind != "" {
 		of = s.Kind
 	}
-	c.Facts = []fact{{"Lag", lag}, {"Delivered", count(s.Done)}, {"Failed attempts", count(s.Failed)}, {"Dead letters", count(int64(s.Dead))}, {"Entities of", of}}
+	c.Facts = []fact{{"Lag", lag}, {"Delivered", count(s.Done)}, {"Failed attempts", count(s.Failed)},
+		{"Dead letters", count(int64(s.Dead))}, {"Entities of", of}}
 	if s.Dead > 0 {
 		c.Dead = command("locus", "sink", "dead", "list", s.Name)
 	}
@@ -101,7 +104,8 @@ func newSourceCard(s *Stream) streamCard {
 	c := newStreamCard(s)
 	c.Facts = []fact{
 		{"Lag", counted(s.Behind, "message")},
-		{"Read", count(s.Done)}, {"Records put", count(s.Put)}, {"Deleted", count(s.Deleted)}, {"Refused", count(int64(s.Dead))},
+		{"Read", count(s.Done)}, {"Records put", count(s.Put)}, {"Deleted", count(s.Deleted)},
+		{"Refused", count(int64(s.Dead))},
 	}
 	if s.Dead > 0 {
 		c.Dead = command("locus", "source", "dead", "list", s.Name)

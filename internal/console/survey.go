@@ -139,7 +139,8 @@ func SourcesLately(latest []changes.Change, stored []*records.Record, queue []de
 		}
 	}
 	return slices.SortedFunc(values(bySource), func(a, b SourceLately) int {
-		return cmp.Or(cmp.Compare(b.New+b.Updated, a.New+a.Updated), cmp.Compare(b.Review, a.Review), strings.Compare(a.Source, b.Source))
+		return cmp.Or(cmp.Compare(b.New+b.Updated, a.New+a.Updated), cmp.Compare(b.Review, a.Review),
+			strings.Compare(a.Source, b.Source))
 	})
 }
 
@@ -186,7 +187,8 @@ func SharedValues(sample []*entity.Entity, schema func(kind string) *match.Schem
 		}
 	}
 	slices.SortFunc(all, func(a, b SharedValue) int {
-		return cmp.Or(cmp.Compare(len(b.Names), len(a.Names)), strings.Compare(a.Attribute, b.Attribute), strings.Compare(a.Value, b.Value), strings.Compare(a.Kind, b.Kind))
+		return cmp.Or(cmp.Compare(len(b.Names), len(a.Names)), strings.Compare(a.Attribute, b.Attribute),
+			strings.Compare(a.Value, b.Value), strings.Compare(a.Kind, b.Kind))
 	})
 	return all
 }

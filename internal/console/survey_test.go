@@ -30,7 +30,8 @@ func homeOf(t testing.TB, s string) console.Home {
 		Sources: []console.SourceLately{{Source: s, New: 3, Matched: 1, Updated: 1, Review: 2}},
 		Largest: []*entity.Entity{e},
 		Weakest: []console.WeakJoin{{Entity: e, A: e.Members[0].Ref, B: entity.Ref{Source: "pos", Key: s}, Weight: 512}},
-		Shared:  []console.SharedValue{{Kind: s, Attribute: "phones", Value: s, Names: []string{s, s + " 2", s + " 3"}, Entities: 2}},
+		Shared: []console.SharedValue{{Kind: s, Attribute: "phones", Value: s, Names: []string{s, s + " 2", s + " 3"},
+			Entities: 2}},
 	}}
 }
 
@@ -49,11 +50,13 @@ func view(attributes map[string][]string, order ...string) (v entity.View) {
 func TestSharedValues(t *testing.T) {
 	t.Parallel()
 	one := func(name, phone, city string) *entity.Entity {
-		return &entity.Entity{View: view(map[string][]string{"name": {name}, "phones": {phone}, "city": {city}}, "name", "phones", "city")}
+		return &entity.Entity{View: view(map[string][]string{"name": {name}, "phones": {phone}, "city": {city}}, "name",
+			"phones", "city")}
 	}
 	schema := func(string) *match.Schema { return match.Place() }
 	sample := []*entity.Entity{
-		one("Joe's", "1", "Springfield"), one("Zebra", "1", "Springfield"), one("Mill", "1", "Springfield"), one("MILL", "1", "Springfield"),
+		one("Joe's", "1", "Springfield"), one("Zebra", "1", "Springfield"), one("Mill", "1", "Springfield"),
+		one("MILL", "1", "Springfield"),
 		one("Joe's", "2", "Springfield"), one("Zebra", "2", "Springfield"),
 		{View: append(view(map[string][]string{"name": {"a", "b", "c", "d"}}, "name"), entity.MergedAttribute{
 			Name: "phones", Values: []entity.MergedValue{{Value: "4", Members: []int{1, 2, 3}}, {Value: "3", Members: []int{0}}},
@@ -76,7 +79,8 @@ func TestSourcesLately(t *testing.T) {
 	t.Parallel()
 	ref := func(source, key string) entity.Ref { return entity.Ref{Source: source, Key: key} }
 	put := func(puid entity.PUID, before int64) changes.Change {
-		c := changes.Change{Change: changelog.Change{Kind: changelog.Put, After: []changelog.Version{{PUID: puid, Version: before + 1}}}}
+		c := changes.Change{Change: changelog.Change{Kind: changelog.Put,
+			After: []changelog.Version{{PUID: puid, Version: before + 1}}}}
 		if before > 0 {
 			c.Before = []changelog.Version{{PUID: puid, Version: before}}
 		}
@@ -99,7 +103,8 @@ func TestSourcesLately(t *testing.T) {
 		put(1, 0), of(1, 1), put(2, 0), of(2, 2), put(3, 0), of(1, 1, 3), put(2, 1), put(9, 0), // the last was deleted since
 	}, stored, []decisions.ReviewPair{{A: ref("pos", "1"), B: ref("pos", "2")}, {A: ref("pos", "1"), B: ref("old", "5")}})
 	want := []console.SourceLately{
-		{Source: "pos", New: 2, Matched: 1, Updated: 1, Review: 2, Before: console.Share{Matched: 1, Of: 1}, After: console.Share{Of: 1}},
+		{Source: "pos", New: 2, Matched: 1, Updated: 1, Review: 2, Before: console.Share{Matched: 1, Of: 1},
+			After: console.Share{Of: 1}},
 		{Source: "web", New: 1, Matched: 1, After: console.Share{Matched: 1, Of: 1}}, {Source: "old", Review: 1},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -132,7 +137,8 @@ func TestHome_SaysWhatItIsASampleOf(t *testing.T) {
 	t.Parallel()
 	root := render(t, func(w io.Writer) error { return console.New("1.2.3").Home(w, homeOf(t, "x")) })
 	for id, want := range map[string]string{
-		"lately": "The last 4 changes, since 2026-11-20 11:00:00 UTC", "suspects": "Among 1 sampled entity", "weakest": "5.12", "pairs": "3",
+		"lately": "The last 4 changes, since 2026-11-20 11:00:00 UTC", "suspects": "Among 1 sampled entity",
+		"weakest": "5.12", "pairs": "3",
 	} {
 		if got := text(byID(t, root, id)); !strings.Contains(got, want) {
 			t.Errorf("%s is %q, without %q", id, got, want)

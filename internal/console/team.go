@@ -20,7 +20,8 @@ type Team struct {
 
 // Team writes the page.
 func (c *Console) Team(w io.Writer, t Team) error {
-	p := teamPage{Waiting: waiting(t.Left, t.More), Signs: signs{t.Author, c.viewer.Name != ""}, Made: t.Batch, Assigned: t.Assigned, Command: command("locus", "review", "team")}
+	p := teamPage{Waiting: waiting(t.Left, t.More), Signs: signs{t.Author, c.viewer.Name != ""}, Made: t.Batch,
+		Assigned: t.Assigned, Command: command("locus", "review", "team")}
 	all := decisions.Progress{}
 	for _, one := range t.People {
 		p.People = append(p.People, newProgress(one, t.Author))
@@ -41,7 +42,8 @@ func (c *Console) Team(w io.Writer, t Team) error {
 		p.Further = count(int64(n))
 	}
 	for _, b := range t.Batches {
-		p.Batches = append(p.Batches, batch{b.ID, unnamed(b.Author), counted(int64(b.Stands), "pair"), b.Reason, b.Verdict == entity.VerdictSame, b.ID == t.Batch, stamp(b.At)})
+		p.Batches = append(p.Batches, batch{b.ID, unnamed(b.Author), counted(int64(b.Stands), "pair"), b.Reason,
+			b.Verdict == entity.VerdictSame, b.ID == t.Batch, stamp(b.At)})
 	}
 	return c.render(w, "team", "", p)
 }
@@ -67,7 +69,8 @@ type progress struct {
 
 func newProgress(p decisions.Progress, me string) progress {
 	return progress{
-		unnamed(p.Person), me != "" && p.Person == me, count(int64(p.Today)), count(int64(p.Week)), count(int64(p.All)), count(int64(p.InBulk)),
+		unnamed(p.Person), me != "" && p.Person == me, count(int64(p.Today)), count(int64(p.Week)), count(int64(p.All)),
+		count(int64(p.InBulk)),
 		strconv.FormatFloat(p.Rate, 'f', 0, 64), count(int64(p.Assigned)),
 	}
 }

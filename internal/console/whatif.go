@@ -50,7 +50,8 @@ func (c *Console) WhatIf(w io.Writer, q WhatIf) error {
 		p.Command = command("locus", "entity", "pin", q.Address)
 	}
 	if q.Scenario != nil {
-		p.Before, p.After = scenarioEntities(q.Scenario.Before, q.Scenario.After), scenarioEntities(q.Scenario.After, q.Scenario.Before)
+		p.Before, p.After = scenarioEntities(q.Scenario.Before, q.Scenario.After), scenarioEntities(q.Scenario.After,
+			q.Scenario.Before)
 		p.Took = strconv.FormatFloat(float64(q.Scenario.Took.Microseconds())/1000, 'f', 1, 64) + " ms"
 		p.Same = len(p.Before) == 0 && len(p.After) == 0
 	}
@@ -82,7 +83,8 @@ type shownValue struct{ Attribute, Value string }
 func scenarioEntities(these, others []explain.ScenarioEntity) []scenarioEntity {
 	all := make([]scenarioEntity, len(these))
 	for i, e := range these {
-		s := scenarioEntity{ID: e.ID.String(), Name: nameOf(e.View), Made: counted(int64(len(e.Records)), "record"), Left: max(0, len(e.Records)-maxNamed)}
+		s := scenarioEntity{ID: e.ID.String(), Name: nameOf(e.View), Made: counted(int64(len(e.Records)), "record"),
+			Left: max(0, len(e.Records)-maxNamed)}
 		for _, r := range e.Records[:min(len(e.Records), maxNamed)] {
 			s.Records = append(s.Records, r.String())
 		}

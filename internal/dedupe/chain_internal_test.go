@@ -12,7 +12,8 @@ import (
 	"github.com/locus-db/locus/resolve/derived"
 )
 
-// A row's weight is the weakest comparison of the strongest chain that leads to the first row, whatever the order of edges.
+// A row's weight is the weakest comparison of the strongest chain that leads to the first row, whatever the order of
+// edges.
 func TestChain_WeakestJoinOfTheStrongestChain(t *testing.T) {
 	t.Parallel()
 	edge := func(a, b entity.PUID, s match.Weight) []derived.Edge {

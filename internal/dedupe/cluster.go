@@ -119,8 +119,8 @@ func (s *Session) weigh(ctx context.Context, c *Clusters) error {
 	return nil
 }
 
-// chain follows the strongest edges first, as in a maximum spanning tree: the weight of a row is known when its group is
-// joined to that of the first row of its cluster.
+// chain follows the strongest edges first, as in a maximum spanning tree: the weight of a row is known when its group
+// is joined to that of the first row of its cluster.
 func (s *Session) chain(page []int, edges []derived.Edge, at map[entity.PUID]int) {
 	edges = slices.DeleteFunc(edges, func(e derived.Edge) bool {
 		a, known := at[e.A]

@@ -64,8 +64,8 @@ func (h *Header) Output() ([]exchange.Column, error) {
 		exchange.Column{Name: ColumnSize, Type: exchange.Int}, exchange.Column{Name: ColumnWeight, Type: exchange.Float}), nil
 }
 
-// Fill sets the columns of a row to the texts of its file, and clears the others. A row that cannot be parsed has its text
-// in the first column.
+// Fill sets the columns of a row to the texts of its file, and clears the others. A row that cannot be parsed has its
+// text in the first column.
 func (h *Header) Fill(to exchange.Row, fields []bulk.Field) {
 	clear(to)
 	for _, f := range fields {

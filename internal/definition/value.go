@@ -74,7 +74,8 @@ func (r *Reader) Line(pointer string) int {
 	return 0
 }
 
-// Column returns the column, from 1, of the name of the field that a problem is about; 0 if it is unknown or in another line.
+// Column returns the column, from 1, of the name of the field that a problem is about; 0 if it is unknown or in another
+// line.
 func (r *Reader) Column(p problem.Problem) int {
 	if r.lines[p.Pointer] != p.Line {
 		return 0
@@ -93,7 +94,8 @@ func (r *Reader) Failed(pointer string) bool {
 }
 
 func (r *Reader) note(line int, pointer, format string, args ...any) {
-	r.Problems = append(r.Problems, problem.Problem{Code: "invalid", Detail: fmt.Sprintf(format, args...), Pointer: pointer, Line: line})
+	r.Problems = append(r.Problems,
+		problem.Problem{Code: "invalid", Detail: fmt.Sprintf(format, args...), Pointer: pointer, Line: line})
 }
 
 // syntax splits a YAML error into its line and text.
@@ -173,7 +175,8 @@ func (v Value) Fields(words string, each func(name string, v Value) bool) {
 		}
 		first[key.Value], v.r.lines[value.pointer], v.r.columns[value.pointer] = key.Line, key.Line, key.Column
 		if !each(key.Value, value) {
-			v.r.note(key.Line, value.pointer, "no such word: there are %s%s", words, Meant(key.Value, strings.Split(strings.Replace(words, " and ", ", ", 1), ", ")))
+			v.r.note(key.Line, value.pointer, "no such word: there are %s%s", words,
+				Meant(key.Value, strings.Split(strings.Replace(words, " and ", ", ", 1), ", ")))
 		}
 	}
 }

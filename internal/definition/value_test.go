@@ -71,28 +71,29 @@ func TestRead(t *testing.T) {
 func TestRead_SaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"":                               `thing: the text is empty: it begins with "thing: " and a name`,
-		"# nothing":                      `thing: the text is empty: it begins with "thing: " and a name`,
-		strings.Repeat("a", 201):         "thing: the text has 201 bytes, 200 are allowed",
-		"text: [":                        "line 1, thing: did not find expected node content",
-		"text: a\n---\ntext: b":          "thing: the text has a second document: define one thing at a time",
-		"- text":                         `line 1, thing: want fields with values such as "thing: name", not a list`,
-		"text: a\n<<: {}":                "line 2, thing: want the name of a field, not a value",
-		"? [a]\n: b":                     "line 1, thing: want the name of a field, not a list",
-		"text: a\ntext: b":               "line 2, text: is given twice, first in line 1: remove one of the two",
-		"text:":                          "line 1, text: want one value, not nothing",
-		"text: &a b\nlist: *a":           "line 2, list: want one value, not an alias",
-		"list: [a, {b: c}]":              "line 1, list: want one value, not fields",
-		"whole: 1.5":                     `line 1, whole: want a whole number, not "1.5"`,
-		"whole: []":                      "line 1, whole: want one value, not a list",
-		"number: .inf":                   `line 1, number: want a number, not ".inf"`,
-		"number: NaN":                    `line 1, number: want a number, not "NaN"`,
-		"truth: yes":                     `line 1, truth: want true or false, not "yes"`,
-		"inner: 3":                       "line 1, inner: want fields with values, not a value",
-		"inner:\n  k: a\n  k: b":         "line 3, inner.k: is given twice, first in line 2: remove one of the two",
-		"wole: 1":                        `line 1, wole: no such word: there are text, list, whole, number, truth and inner; did you mean "whole"?`,
-		"something: 1":                   "line 1, something: no such word: there are text, list, whole, number, truth and inner",
-		strings.Repeat("long", 20) + ":": "line 1, " + strings.Repeat("long", 15) + "…: no such word: there are text, list, whole, number, truth and inner",
+		"":                       `thing: the text is empty: it begins with "thing: " and a name`,
+		"# nothing":              `thing: the text is empty: it begins with "thing: " and a name`,
+		strings.Repeat("a", 201): "thing: the text has 201 bytes, 200 are allowed",
+		"text: [":                "line 1, thing: did not find expected node content",
+		"text: a\n---\ntext: b":  "thing: the text has a second document: define one thing at a time",
+		"- text":                 `line 1, thing: want fields with values such as "thing: name", not a list`,
+		"text: a\n<<: {}":        "line 2, thing: want the name of a field, not a value",
+		"? [a]\n: b":             "line 1, thing: want the name of a field, not a list",
+		"text: a\ntext: b":       "line 2, text: is given twice, first in line 1: remove one of the two",
+		"text:":                  "line 1, text: want one value, not nothing",
+		"text: &a b\nlist: *a":   "line 2, list: want one value, not an alias",
+		"list: [a, {b: c}]":      "line 1, list: want one value, not fields",
+		"whole: 1.5":             `line 1, whole: want a whole number, not "1.5"`,
+		"whole: []":              "line 1, whole: want one value, not a list",
+		"number: .inf":           `line 1, number: want a number, not ".inf"`,
+		"number: NaN":            `line 1, number: want a number, not "NaN"`,
+		"truth: yes":             `line 1, truth: want true or false, not "yes"`,
+		"inner: 3":               "line 1, inner: want fields with values, not a value",
+		"inner:\n  k: a\n  k: b": "line 3, inner.k: is given twice, first in line 2: remove one of the two",
+		"wole: 1":                `line 1, wole: no such word: there are text, list, whole, number, truth and inner; did you mean "whole"?`,
+		"something: 1":           "line 1, something: no such word: there are text, list, whole, number, truth and inner",
+		strings.Repeat("long", 20) + ":": "line 1, " + strings.Repeat("long",
+			15) + "…: no such word: there are text, list, whole, number, truth and inner",
 	} {
 		r, _ := read(text)
 		if got := problem.Join(r.Problems); got != want {
@@ -118,7 +119,8 @@ func TestNearest(t *testing.T) {
 	t.Parallel()
 	words := []string{"name", "names", "postcode", "phone"}
 	for word, want := range map[string]string{
-		"name": "name", "Name": "name", "nmae": "name", "post_code": "postcode", "fone": "phone", "": "", "address": "", "phonenumber": "",
+		"name": "name", "Name": "name", "nmae": "name", "post_code": "postcode", "fone": "phone", "": "", "address": "",
+		"phonenumber": "",
 	} {
 		if got := definition.Nearest(word, words); got != want {
 			t.Errorf("%q: %q, want %q", word, got, want)

@@ -33,8 +33,10 @@ func TestGenerator_Views(t *testing.T) {
 		return of
 	}
 	midnight := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
-	night, day := sum(midnight.Add(2*time.Hour), 2*time.Hour, time.Minute), sum(midnight.Add(14*time.Hour), 2*time.Hour, time.Minute)
-	minutes, seconds := sum(midnight.Add(14*time.Hour), 20*time.Minute, time.Minute), sum(midnight.Add(14*time.Hour), 20*time.Minute, time.Second)
+	night, day := sum(midnight.Add(2*time.Hour), 2*time.Hour, time.Minute), sum(midnight.Add(14*time.Hour), 2*time.Hour,
+		time.Minute)
+	minutes, seconds := sum(midnight.Add(14*time.Hour), 20*time.Minute, time.Minute), sum(midnight.Add(14*time.Hour),
+		20*time.Minute, time.Second)
 	for _, source := range demo.Sources {
 		name := "views " + source
 		if night[name] == 0 || day[name] < 2*night[name] {

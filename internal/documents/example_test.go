@@ -55,7 +55,8 @@ func (s shelf) Drop(context.Context, int64, int) (n int, _ error) {
 func ExampleGroups() {
 	ctx, g := context.Background(), &rollup.Generation{Number: 1, BuildID: 7, Watermark: 5}
 	groups := documents.Groups{Store: shelf{}, Page: 2}
-	rows := []rollup.Row{{Key: []byte("ears"), Body: []byte("2")}, {Key: []byte("fur"), Body: []byte("1")}, {Key: []byte("wings"), Body: []byte("4")}}
+	rows := []rollup.Row{{Key: []byte("ears"), Body: []byte("2")}, {Key: []byte("fur"), Body: []byte("1")},
+		{Key: []byte("wings"), Body: []byte("4")}}
 	fmt.Println(groups.Fill(ctx, g, rows))
 	fmt.Println(groups.Fill(ctx, g, rows[:1]))
 	all, _, err := groups.Scan(ctx, g, nil, 0)

@@ -116,7 +116,8 @@ func TestDump_WhileAKindMigrates(t *testing.T) {
 		t.Fatalf("the end is %v", end)
 	}
 	where := filepath.Join(t.TempDir(), "restored")
-	r, err := locus.Restore(t.Context(), where, bytes.NewReader(d.file), &locus.Options{Storage: storage.Options{Cells: 1, Scratch: true}})
+	r, err := locus.Restore(t.Context(), where, bytes.NewReader(d.file),
+		&locus.Options{Storage: storage.Options{Cells: 1, Scratch: true}})
 	if err != nil || r.Expected != "" || r.Unsettled == "" || r.Differs() {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -146,11 +147,13 @@ func TestRestore_PlacesRecordsByTheirIDs(t *testing.T) {
 		var before struct{ Birth string }
 		must(t, json.Unmarshal([]byte(d.lines[j]), &before))
 		if before.Birth != "" {
-			d.lines[i], d.lines[j] = strings.Replace(line, of.Birth, before.Birth, 1), strings.Replace(d.lines[j], before.Birth, of.Birth, 1)
+			d.lines[i], d.lines[j] = strings.Replace(line, of.Birth, before.Birth, 1), strings.Replace(d.lines[j], before.Birth,
+				of.Birth, 1)
 		}
 	}
 	where := filepath.Join(t.TempDir(), "restored")
-	_, err := locus.Restore(t.Context(), where, bytes.NewReader(pack(t, d.lines)), &locus.Options{Storage: storage.Options{Cells: 7, Scratch: true}})
+	_, err := locus.Restore(t.Context(), where, bytes.NewReader(pack(t, d.lines)),
+		&locus.Options{Storage: storage.Options{Cells: 7, Scratch: true}})
 	must(t, err)
 	db := open(t, where, &locus.Options{Now: c.now})
 	check(t, db)
@@ -203,21 +206,25 @@ func TestRestore_RefusesDamagedFiles(t *testing.T) {
 		file []byte
 		says string
 	}{
-		"no dump":             {[]byte("id,name\n1,x\n"), "line 1"},
-		"empty":               {nil, "line 1"},
-		"cut":                 {d.file[:len(d.file)*2/3], "line "},
-		"without the end":     {pack(t, d.lines[:len(d.lines)-1]), fmt.Sprintf("line %d: the file ends before", len(d.lines))},
-		"flipped":             {flipped, "line "},
-		"newer":               {with(0, `"format":2`, `"format":3`), "line 1: format 3"},
-		"without a record":    {without(line("record")), fmt.Sprintf("line %d", len(d.lines)-1)},
-		"without a birth":     {without(line("birth")), fmt.Sprintf("line %d", len(d.lines)-1)},
-		"without a bucket":    {without(line("bucket")), fmt.Sprintf("line %d", len(d.lines)-1)},
-		"without the rules":   {without(line("rules")), "line 2"},
-		"without a table":     {without(line("terms")), "line 2"},
-		"without a metric":    {without(line("metric")), "has no line before it"},
-		"unknown member":      {with(line("decision"), `"verdict"`, `"x":1,"verdict"`), fmt.Sprintf("line %d", line("decision")+1)},
-		"unknown type":        {with(line("birth"), `"birth"`, `"berth"`), fmt.Sprintf("line %d: unknown type", line("birth")+1)},
-		"unknown kind":        {with(line("record"), `"kind":"place"`, `"kind":"plaice"`), fmt.Sprintf("line %d", line("record")+1)},
+		"no dump": {[]byte("id,name\n1,x\n"), "line 1"},
+		"empty":   {nil, "line 1"},
+		"cut":     {d.file[:len(d.file)*2/3], "line "},
+		"without the end": {pack(t, d.lines[:len(d.lines)-1]),
+			fmt.Sprintf("line %d: the file ends before", len(d.lines))},
+		"flipped":           {flipped, "line "},
+		"newer":             {with(0, `"format":2`, `"format":3`), "line 1: format 3"},
+		"without a record":  {without(line("record")), fmt.Sprintf("line %d", len(d.lines)-1)},
+		"without a birth":   {without(line("birth")), fmt.Sprintf("line %d", len(d.lines)-1)},
+		"without a bucket":  {without(line("bucket")), fmt.Sprintf("line %d", len(d.lines)-1)},
+		"without the rules": {without(line("rules")), "line 2"},
+		"without a table":   {without(line("terms")), "line 2"},
+		"without a metric":  {without(line("metric")), "has no line before it"},
+		"unknown member": {with(line("decision"), `"verdict"`, `"x":1,"verdict"`),
+			fmt.Sprintf("line %d", line("decision")+1)},
+		"unknown type": {with(line("birth"), `"birth"`, `"berth"`),
+			fmt.Sprintf("line %d: unknown type", line("birth")+1)},
+		"unknown kind": {with(line("record"), `"kind":"place"`, `"kind":"plaice"`),
+			fmt.Sprintf("line %d", line("record")+1)},
 		"two of a key":        {pack(t, twice), "is there twice"},
 		"a damaged day":       {with(line("day"), `"n":`, `"n":1`), fmt.Sprintf("line %d", line("day")+1)},
 		"an id of the future": {with(line("record"), `"birth":"`, `"birth":"x`), fmt.Sprintf("line %d", line("record")+1)},
@@ -225,8 +232,10 @@ func TestRestore_RefusesDamagedFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			where := filepath.Join(t.TempDir(), "restored")
-			_, err := locus.Restore(t.Context(), where, bytes.NewReader(tc.file), &locus.Options{Storage: storage.Options{Cells: 1, Scratch: true}})
-			if err == nil || !strings.Contains(err.Error(), tc.says) || !errors.Is(err, locus.ErrInvalid) && !errors.Is(err, locus.ErrUnavailable) {
+			_, err := locus.Restore(t.Context(), where, bytes.NewReader(tc.file),
+				&locus.Options{Storage: storage.Options{Cells: 1, Scratch: true}})
+			if err == nil || !strings.Contains(err.Error(), tc.says) || !errors.Is(err, locus.ErrInvalid) &&
+				!errors.Is(err, locus.ErrUnavailable) {
 				t.Fatalf("%v; want %s", err, tc.says)
 			}
 			_, err = locus.Open(t.Context(), where, &locus.Options{Storage: storage.Options{MustExist: true}})
@@ -250,7 +259,8 @@ func TestRestore_ReportsOtherEntities(t *testing.T) {
 	lines := slices.DeleteFunc(d.lines, func(l string) bool { return strings.HasPrefix(l, `{"type":"decision"`) })
 	last := len(lines) - 1
 	lines[last] = strings.Replace(lines[last], `"decisions":2`, `"decisions":0`, 1)
-	r, err := locus.Restore(t.Context(), filepath.Join(t.TempDir(), "restored"), bytes.NewReader(pack(t, lines)), &locus.Options{Storage: storage.Options{Cells: 1, Scratch: true}})
+	r, err := locus.Restore(t.Context(), filepath.Join(t.TempDir(), "restored"), bytes.NewReader(pack(t, lines)),
+		&locus.Options{Storage: storage.Options{Cells: 1, Scratch: true}})
 	if err != nil || !r.Differs() || r.Entities != 2 {
 		t.Errorf("%+v, %v", r, err)
 	}

@@ -60,7 +60,8 @@ func (w *writer) run(t *testing.T, stop <-chan struct{}, seed uint64) {
 		case 1:
 			other := key()
 			results, err := w.db.Decisions().Decide(t.Context(), []decisions.Input{{
-				Verdict: []entity.Verdict{entity.VerdictSame, entity.VerdictDifferent}[r.IntN(2)], A: ref.String(), B: other.String(),
+				Verdict: []entity.Verdict{entity.VerdictSame, entity.VerdictDifferent}[r.IntN(2)], A: ref.String(),
+				B: other.String(),
 			}})
 			if err == nil && results[0].Err == nil {
 				w.mu.Lock()
@@ -112,8 +113,8 @@ func versionsAt(t *testing.T, db *locus.DB, mark changelog.Watermark) map[entity
 	}
 }
 
-// A dump taken while others write is the state at its watermark: records as the logs have them, all decisions made before
-// and none made after it, and entities that follow from them.
+// A dump taken while others write is the state at its watermark: records as the logs have them, all decisions made
+// before and none made after it, and entities that follow from them.
 func TestDump_UnderWritesIsTheStateAtItsWatermark(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

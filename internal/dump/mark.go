@@ -15,9 +15,11 @@ import (
 
 var (
 	// ErrOccupied means that a dump cannot be restored into an installation that exists.
-	ErrOccupied = problem.Class(problem.ErrConflict, "dump: there is an installation already: restore into a directory, or databases, that do not exist or are empty")
+	ErrOccupied = problem.Class(problem.ErrConflict,
+		"dump: there is an installation already: restore into a directory, or databases, that do not exist or are empty")
 	// ErrUnfinished means that the restore that made an installation did not finish.
-	ErrUnfinished = problem.Class(problem.ErrConflict, "dump: the restore that made this installation did not finish: delete it and restore again")
+	ErrUnfinished = problem.Class(problem.ErrConflict,
+		"dump: the restore that made this installation did not finish: delete it and restore again")
 )
 
 // markName is the definition in the authority that records whether a restore has finished: begun, then done.

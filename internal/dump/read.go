@@ -57,7 +57,8 @@ func (d *Reader) header() error {
 		return d.errorf("%v", err)
 	}
 	if d.Header.Format < 1 || d.Header.Format > Format {
-		return d.errorf("format %d: this Locus reads 1 to %d; use the release that wrote it, or a later one", d.Header.Format, Format)
+		return d.errorf("format %d: this Locus reads 1 to %d; use the release that wrote it, or a later one",
+			d.Header.Format, Format)
 	}
 	if len(d.Header.Salt) != 16 {
 		return d.errorf("the salt has %d bytes, not 16", len(d.Header.Salt))

@@ -36,7 +36,8 @@ func (f *filling) record(ctx context.Context) error {
 	f.Records++
 	f.opsOf = append(f.opsOf, l.PUID)
 	f.ops = append(f.ops, resolve.Op{
-		Ref: entity.Ref{Source: l.Source, Key: l.Key}, Kind: l.Kind, Observed: l.Observed, Attributes: l.Attributes, Birth: l.Birth, Version: l.Version,
+		Ref: entity.Ref{Source: l.Source, Key: l.Key}, Kind: l.Kind, Observed: l.Observed, Attributes: l.Attributes,
+		Birth: l.Birth, Version: l.Version,
 	})
 	if len(f.ops) == batchSize {
 		return f.apply(ctx)
@@ -153,7 +154,8 @@ func (f *filling) delete(ctx context.Context) error {
 	}
 	groups := map[cell.ID][]*entity.Record{}
 	for i, l := range f.deleted {
-		groups[places[i].home] = append(groups[places[i].home], &entity.Record{PUID: puids[i], Version: l.Version, Birth: l.Birth, Anchor: puids[i]})
+		groups[places[i].home] = append(groups[places[i].home],
+			&entity.Record{PUID: puids[i], Version: l.Version, Birth: l.Birth, Anchor: puids[i]})
 		if _, wanted := f.numbers[l.PUID]; wanted {
 			f.numbers[l.PUID] = puids[i]
 		}

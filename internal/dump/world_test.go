@@ -105,7 +105,8 @@ func world(t testing.TB, db *locus.DB, c *clock) {
 	}
 	put(t, db, all...)
 	put(t, db, record("a", "2", "Quill and Sons", "415-555-2302")) // version 2
-	put(t, db, record("c", "x", "Nothing Alike", ""), record("c", "y", "Wholly Other", ""), record("c", "z", "Brass Heron", ""))
+	put(t, db, record("c", "x", "Nothing Alike", ""), record("c", "y", "Wholly Other", ""),
+		record("c", "z", "Brass Heron", ""))
 	yes := decisions.Input{Verdict: entity.VerdictSame, Author: "ann", Reason: "called <them> & asked"}
 	for _, pair := range [][2]string{{"c:x", "c:y"}, {"a:1", "a:3"}, {"a:5", "a:7"}, {"a:9", "a:11"}, {"a:13", "a:15"}} {
 		d := yes
@@ -116,7 +117,8 @@ func world(t testing.TB, db *locus.DB, c *clock) {
 		decisions.Input{Verdict: entity.VerdictAnchor, A: "b:6"},
 		decisions.Input{Verdict: entity.VerdictValue, A: "a:8", Attribute: "name", Value: "The Right Name"},
 		decisions.Input{Verdict: entity.VerdictSame, A: "a:9", B: "a:11", Withdraw: true})
-	deleted, err := db.Records().Delete(t.Context(), []entity.Ref{{Source: "a", Key: "10"}, {Source: "c", Key: "z"}, {Source: "a", Key: "5"}, {Source: "a", Key: "17"}})
+	deleted, err := db.Records().Delete(t.Context(),
+		[]entity.Ref{{Source: "a", Key: "10"}, {Source: "c", Key: "z"}, {Source: "a", Key: "5"}, {Source: "a", Key: "17"}})
 	must(t, err)
 	for _, r := range deleted {
 		must(t, r.Err)
@@ -126,7 +128,8 @@ func world(t testing.TB, db *locus.DB, c *clock) {
 	must(t, err)
 	put(t, db, record("a", "19", "Someone Else", ""))
 
-	_, _, err = db.Rollups().Define(t.Context(), rollup.Definition{Name: "by_name", Kind: "place", Group: []string{"source"}})
+	_, _, err = db.Rollups().Define(t.Context(),
+		rollup.Definition{Name: "by_name", Kind: "place", Group: []string{"source"}})
 	must(t, err)
 
 	hits := func(key counter.Key, producer counter.Producer, seq uint64, all ...counter.Hit) {
@@ -135,10 +138,13 @@ func world(t testing.TB, db *locus.DB, c *clock) {
 		must(t, errors.Join(append(answer.Results, err)...))
 	}
 	at := c.now().Truncate(time.Second)
-	hits("", counter.Producer{}, 0, counter.Hit{Metric: "page /", N: 3}, counter.Hit{Metric: "page /b", N: 4, At: at.Add(-26 * time.Hour)}, counter.Hit{Metric: "heat", Kind: counter.Gauge, N: -7})
+	hits("", counter.Producer{}, 0, counter.Hit{Metric: "page /", N: 3},
+		counter.Hit{Metric: "page /b", N: 4, At: at.Add(-26 * time.Hour)},
+		counter.Hit{Metric: "heat", Kind: counter.Gauge, N: -7})
 	c.ahead.Add(int64(72 * time.Hour))
 	must(t, db.Counters().Recorder().Maintain(t.Context()))
-	hits("", counter.Producer{}, 0, counter.Hit{Metric: "page /", N: 5}, counter.Hit{Metric: "heat", Kind: counter.Gauge, N: 9})
+	hits("", counter.Producer{}, 0, counter.Hit{Metric: "page /", N: 5},
+		counter.Hit{Metric: "heat", Kind: counter.Gauge, N: 9})
 	for _, b := range onceBatches(c) {
 		answer, err := db.Counters().Add(t.Context(), b)
 		must(t, errors.Join(append(answer.Results, err)...))
@@ -345,12 +351,14 @@ func answers(t testing.TB, db *locus.DB, c *clock) map[string]string {
 		if d.Withdrawn && d.Author == "" && (d.RefA == entity.Ref{}) != (d.RefB == entity.Ref{}) {
 			continue // the trace of an erased record, which is listed only if the other record has the lower puid
 		}
-		all[fmt.Sprint("decision ", d.Verdict, min(d.RefA.String(), d.RefB.String()), max(d.RefA.String(), d.RefB.String()), d.At)] = fmt.Sprint(d.Withdrawn, d.Author, d.Reason, d.Attribute, d.Value)
+		all[fmt.Sprint("decision ", d.Verdict, min(d.RefA.String(), d.RefB.String()), max(d.RefA.String(), d.RefB.String()),
+			d.At)] = fmt.Sprint(d.Withdrawn, d.Author, d.Reason, d.Attribute, d.Value)
 	}
 	for _, metric := range []counter.Metric{"page /", "page /b", "heat", "once 5"} {
 		for _, step := range []counter.Step{counter.ByHour, counter.ByDay} {
 			s, err := db.Counters().Recorder().Series(t.Context(), counter.Query{
-				Metrics: []counter.Metric{metric}, From: c.now().Add(-6 * 24 * time.Hour), To: c.now().Add(24 * time.Hour), Step: step,
+				Metrics: []counter.Metric{metric}, From: c.now().Add(-6 * 24 * time.Hour),
+				To: c.now().Add(24 * time.Hour), Step: step,
 			})
 			must(t, err)
 			text, err := json.Marshal(s.Lines)
@@ -372,7 +380,8 @@ func check(t testing.TB, db *locus.DB) {
 
 func restore(t testing.TB, where string, file []byte, cells int) *locus.Restored {
 	t.Helper()
-	r, err := locus.Restore(t.Context(), where, bytes.NewReader(file), &locus.Options{Storage: storage.Options{Cells: cells, Scratch: true}})
+	r, err := locus.Restore(t.Context(), where, bytes.NewReader(file),
+		&locus.Options{Storage: storage.Options{Cells: cells, Scratch: true}})
 	must(t, err)
 	if r.Differs() || r.Expected == "" || r.Dropped != 0 {
 		t.Errorf("restored into %d cells: %+v", cells, r)

@@ -23,7 +23,8 @@ import (
 )
 
 // ErrDocuments means that the counters of the installation are in a document database, which is not dumped.
-var ErrDocuments = problem.Class(problem.ErrConflict, "dump: counters in MongoDB cannot be dumped: back that database up instead, with the cells")
+var ErrDocuments = problem.Class(problem.ErrConflict,
+	"dump: counters in MongoDB cannot be dumped: back that database up instead, with the cells")
 
 // Dump is an installation that was read and is not written yet. Close it.
 type Dump struct {
@@ -112,13 +113,15 @@ func (t *taking) take(ctx context.Context) error {
 	}
 	spec := t.engine.Map().Spec()
 	t.header = Header{
-		Type: typeHeader, Format: Format, Matcher: t.engine.Resolver.Rules().Matcher, Map: spec.ID, Cells: len(t.engine.Map().Cells()),
-		Salt: spec.Salt[:], At: t.engine.Now().UTC(), Watermark: t.Watermark.String(),
+		Type: typeHeader, Format: Format, Matcher: t.engine.Resolver.Rules().Matcher, Map: spec.ID,
+		Cells: len(t.engine.Map().Cells()),
+		Salt:  spec.Salt[:], At: t.engine.Now().UTC(), Watermark: t.Watermark.String(),
 	}
 	t.End = End{
 		Type: typeEnd, Entities: t.hash.n, Hash: t.hash.String(), Totals: Totals{
 			Records: t.sections[sectionRecords].n, Deleted: t.sections[sectionDeleted].n, Births: t.sections[sectionBirths].n,
-			Decisions: t.sections[sectionDecisions].n, Rollups: t.sections[sectionRollups].n, Sinks: t.sections[sectionSinks].n, Sources: t.sections[sectionSources].n, Metrics: t.sections[sectionMetrics].n,
+			Decisions: t.sections[sectionDecisions].n, Rollups: t.sections[sectionRollups].n, Sinks: t.sections[sectionSinks].n,
+			Sources: t.sections[sectionSources].n, Metrics: t.sections[sectionMetrics].n,
 			Buckets: t.sections[sectionBuckets].n, Batches: t.sections[sectionBatches].n,
 		},
 	}

@@ -47,7 +47,8 @@ func (e *Engine) AttachDocuments(ctx context.Context) error {
 	case given == "":
 		return fmt.Errorf("%w: it counts in the MongoDB database %s, and none was given: give it with --mongodb", ErrDocuments, stored)
 	default:
-		return fmt.Errorf("%w: %s is database %s, and the installation counts in %s: give that one with --mongodb", ErrDocuments, e.Documents, given, stored)
+		return fmt.Errorf("%w: %s is database %s, and the installation counts in %s: give that one with --mongodb",
+			ErrDocuments, e.Documents, given, stored)
 	}
 }
 

@@ -39,7 +39,8 @@ type Engine struct {
 	Passive bool
 	// MaxRollups and MaxKinds limit how many can be defined; a negative number is no limit.
 	MaxRollups, MaxKinds int
-	// AccessGrace is how long tokens that were read are valid while they cannot be read; 0 is the default of package tokens.
+	// AccessGrace is how long tokens that were read are valid while they cannot be read; 0 is the default of package
+	// tokens.
 	AccessGrace time.Duration
 	// Documents is the document database of the installation, nil if there is none.
 	Documents Documents

@@ -22,8 +22,9 @@ const (
 )
 
 // Maintainer is the maintenance loop of a process. It extends the period that the cell map covers, reads a newer map
-// when a cell has reported one, repairs what restored cells have lost, finishes a growth or a migration of a kind
-// that a process left unfinished, and makes reads of cells at rest cheaper. In a read-only installation it only reads the map.
+// when a cell has reported one, repairs what restored cells have lost, finishes a growth or a migration of a kind that
+// a process left unfinished, and makes reads of cells at rest cheaper. In a read-only installation it only reads the
+// map.
 type Maintainer struct {
 	engine *Engine
 	cancel func()
@@ -211,7 +212,8 @@ func (k *Maintainer) resume(ctx context.Context) {
 		err := e.Resolver.Resume(ctx, nil)
 		switch {
 		case err == nil:
-			e.Logger.Info("migration finished", "kind", change.Kind, "upgraded_from", change.From, "ms", e.Now().Sub(begun).Milliseconds())
+			e.Logger.Info("migration finished", "kind", change.Kind, "upgraded_from", change.From, "ms",
+				e.Now().Sub(begun).Milliseconds())
 		case ctx.Err() == nil:
 			e.Logger.Warn("migration delayed", "kind", change.Kind, "upgraded_from", change.From, "err", err)
 		}

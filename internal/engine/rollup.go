@@ -80,7 +80,8 @@ func (e *Engine) RollupCell(id cell.ID) rollup.Database {
 			})
 		}
 	}
-	db := rollup.Database{Update: run(storage.Cell.Update), View: run(storage.Cell.View), Exclusive: run(storage.Cell.Exclusive)}
+	db := rollup.Database{Update: run(storage.Cell.Update), View: run(storage.Cell.View),
+		Exclusive: run(storage.Cell.Exclusive)}
 	if e.Documents != nil {
 		db.Elsewhere = e.Documents.Groups(id.String())
 	}

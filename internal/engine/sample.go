@@ -20,8 +20,8 @@ type Window struct {
 
 const windowSize = 256
 
-// Sample returns windows with about so many records at most, but for one of each cell, and reports whether they have all records. They
-// are at fixed places: as an installation grows, windows fall out of the sample but do not move.
+// Sample returns windows with about so many records at most, but for one of each cell, and reports whether they have
+// all records. They are at fixed places: as an installation grows, windows fall out of the sample but do not move.
 func (e *Engine) Sample(ctx context.Context, most int64) (windows []Window, whole bool, err error) {
 	cells := e.Map().Cells()
 	extents := make([]int64, len(cells))

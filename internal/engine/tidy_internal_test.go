@@ -32,7 +32,8 @@ func TestTidy_CellsAtRest(t *testing.T) {
 	write := func(id cell.ID) {
 		t.Helper()
 		anchor++
-		indexed := []entity.Indexed{{Entity: &entity.Entity{ID: locality.Max(), Members: []entity.Member{{PUID: anchor}}}, Words: []string{"blue"}}}
+		indexed := []entity.Indexed{{Entity: &entity.Entity{ID: locality.Max(), Members: []entity.Member{{PUID: anchor}}},
+			Words: []string{"blue"}}}
 		if err := e.Update(ctx, id, func(tx storage.Tx) error { return tx.PutEntities(ctx, indexed) }); err != nil {
 			t.Fatal(err)
 		}

@@ -69,7 +69,8 @@ func simulated() map[string]*installation {
 	of := func(s estimate.Stratum, pairs int) estimate.Stratum { s.Pairs = pairs; return s }
 	return map[string]*installation{
 		"as measured on places": {
-			[]estimate.Stratum{of(joined, 4000), of(joined, 900), of(joined, 300), of(apart, 400), of(apart, 700), of(apart, 1500)},
+			[]estimate.Stratum{of(joined, 4000), of(joined, 900), of(joined, 300), of(apart, 400), of(apart, 700),
+				of(apart, 1500)},
 			[]float64{.995, .95, .7, .5, .2, .03}, []int{30, 20, 15, 15, 10, 10},
 		},
 		"nearly perfect": {
@@ -100,7 +101,8 @@ func TestQuality_OneStratum(t *testing.T) {
 		{20, 0, 0, .023, .11},
 		{40, 20, .375, .5, .625},
 	} {
-		s := estimate.Stratum{Joined: true, Pairs: 100_000, Drawn: c.drawn, DrawnSame: c.same, Decided: c.drawn, DecidedSame: c.same}
+		s := estimate.Stratum{Joined: true, Pairs: 100_000, Drawn: c.drawn, DrawnSame: c.same, Decided: c.drawn,
+			DecidedSame: c.same}
 		got := estimate.Quality([]estimate.Stratum{s}, .9)
 		for what, pair := range map[string][2]float64{"low": {got.Precision.Low, c.low}, "value": {got.Precision.Value, c.value}, "high": {got.Precision.High, c.top}} {
 			if math.Abs(pair[0]-pair[1]) > .015 {
@@ -141,7 +143,8 @@ func TestQuality_IntervalsHoldTheTruth(t *testing.T) {
 				}
 				width += (e.Precision.High - e.Precision.Low + e.Recall.High - e.Recall.Low) / 2 / float64(runs)
 			}
-			t.Logf("%s, %d answers: precision held in %.1f %%, recall in %.1f %% of %d, mean width %.3f", name, answers, 100*float64(precise)/float64(runs), 100*float64(recalled)/float64(runs), runs, width)
+			t.Logf("%s, %d answers: precision held in %.1f %%, recall in %.1f %% of %d, mean width %.3f", name, answers,
+				100*float64(precise)/float64(runs), 100*float64(recalled)/float64(runs), runs, width)
 			// Three standard errors below 87 %, which the narrowest have in a thousand runs.
 			if least := int(float64(runs)*.87 - 3*math.Sqrt(float64(runs)*.87*.13)); precise < least || recalled < least {
 				t.Errorf("%s, %d answers: %d and %d of %d", name, answers, precise, recalled, runs)

@@ -27,8 +27,8 @@ type AllOptions struct {
 	// Learn measures the sets once more with weights learned from each set without its labels. Given pairs are no data
 	// to learn from.
 	Learn bool
-	// Answers measures the sets twice more for each number of answers, with weights learned from so many that are right, and
-	// from answers of which one in ten is wrong.
+	// Answers measures the sets twice more for each number of answers, with weights learned from so many that are
+	// right, and from answers of which one in ten is wrong.
 	Answers []int
 	// Small leaves out sets of more than 10,000 records.
 	Small bool

@@ -14,7 +14,8 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// wellJoined is the weight from the threshold from which a pair within an entity is no question, as in the review queue.
+// wellJoined is the weight from the threshold from which a pair within an entity is no question, as in the review
+// queue.
 const wellJoined match.Weight = 400
 
 // right is the share of right answers of a judge and of people who err.
@@ -27,7 +28,8 @@ type Judged struct {
 	Precision Figure `json:"precision"`
 	Recall    Figure `json:"recall"`
 	F1        Figure `json:"f1"`
-	// AtRecall is, of given pairs, the best precision at a recall of .80 or more, in the order of the weights and the answers.
+	// AtRecall is, of given pairs, the best precision at a recall of .80 or more, in the order of the weights and the
+	// answers.
 	AtRecall float64 `json:"precision_at_recall_80,omitempty"`
 
 	answers map[[2]int]bool // by the records of the pair
@@ -57,8 +59,8 @@ func (s *set) erring(same func(a, b int) bool) func(a, b int) bool {
 	}
 }
 
-// judge resolves the compared pairs, and again with the answers of a judge as decisions, until no question is left. counts
-// returns the units of the bootstrap for the cluster of every record.
+// judge resolves the compared pairs, and again with the answers of a judge as decisions, until no question is left.
+// counts returns the units of the bootstrap for the cluster of every record.
 func (s *set) judge(results []compared, same func(a, b int) bool, counts func(cluster []int) []Counts) *Judged {
 	answer := s.erring(same)
 	compared := s.edges(results)

@@ -26,7 +26,8 @@ func TestJudge(t *testing.T) {
 		for i := range shops {
 			name := colours[i%10] + " " + animals[i/10] + " Antiques"
 			for side, street := range []string{"Oak Ave", "Mill Lane"} {
-				records = append(records, match.Attributes{"name": {name}, "phones": {fmt.Sprintf("212-555-%04d", 100+i+300*side)}, "address": {fmt.Sprintf("%d %s", 100+i+300*side, street)}, "city": {"Springfield"}})
+				records = append(records, match.Attributes{"name": {name}, "phones": {fmt.Sprintf("212-555-%04d", 100+i+300*side)},
+					"address": {fmt.Sprintf("%d %s", 100+i+300*side, street)}, "city": {"Springfield"}})
 				truth = append(truth, fmt.Sprint(2*i+side*(i%2))) // every second pair is one thing
 			}
 		}
@@ -79,13 +80,16 @@ func TestJudge_Questions(t *testing.T) {
 		want    []int
 		decided []int // positions
 	}{
-		{"best between", []match.Edge{{A: 0, B: 2, Weight: 100}, {A: 1, B: 2, Weight: 300}, {A: 1, B: 2, Weight: -400}}, []int{1}, nil},
-		{"weakest within", []match.Edge{{A: 0, B: 1, Weight: 850}, {A: 0, B: 1, Weight: 600}, {A: 2, B: 3, Weight: 900}}, []int{1}, nil},
+		{"best between", []match.Edge{{A: 0, B: 2, Weight: 100}, {A: 1, B: 2, Weight: 300}, {A: 1, B: 2, Weight: -400}},
+			[]int{1}, nil},
+		{"weakest within", []match.Edge{{A: 0, B: 1, Weight: 850}, {A: 0, B: 1, Weight: 600}, {A: 2, B: 3, Weight: 900}},
+			[]int{1}, nil},
 		{"not within, below the threshold", []match.Edge{{A: 0, B: 1, Weight: 450}}, nil, nil},
 		{"not between, refused by the others", []match.Edge{{A: 0, B: 2, Weight: 600}}, nil, nil},
 		{"decided between", []match.Edge{{A: 0, B: 2, Weight: 300}, {A: 1, B: 3, Weight: 200}}, nil, []int{1}},
 		{"decided within", []match.Edge{{A: 4, B: 5, Weight: 600}, {A: 4, B: 5, Weight: 700}}, nil, []int{0}},
-		{"one of each entity", []match.Edge{{A: 0, B: 2, Weight: 200}, {A: 2, B: 4, Weight: 300}, {A: 4, B: 5, Weight: 600}}, []int{1}, nil},
+		{"one of each entity", []match.Edge{{A: 0, B: 2, Weight: 200}, {A: 2, B: 4, Weight: 300}, {A: 4, B: 5, Weight: 600}},
+			[]int{1}, nil},
 	} {
 		said := slices.Clone(c.edges)
 		for _, i := range c.decided {

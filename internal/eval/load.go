@@ -27,7 +27,8 @@ var (
 // forbidden are the columns that are never evidence: the truth, ids of any kind, the name of the source, confidence.
 // Folded: lower case, single spaces.
 var forbidden = map[string]bool{
-	"class": true, "cluster": true, "true id": true, "unique id": true, "rec id": true, "id": true, "gold": true, "label": true,
+	"class": true, "cluster": true, "true id": true, "unique id": true, "rec id": true, "id": true, "gold": true,
+	"label":  true,
 	"winner": true, "split": true, "pair": true, "source": true, "sources": true, "confidence": true,
 }
 
@@ -164,7 +165,8 @@ func readPairs(path string, c columns) ([]pair, error) {
 		if line.Label == nil || line.A == nil || line.B == nil {
 			return nil, fmt.Errorf("%w: line %d of %s needs label, a and b", ErrSet, n, path)
 		}
-		pairs = append(pairs, pair{a: mapSide(line.A, c.of), b: mapSide(line.B, c.of), split: line.Split, same: *line.Label == 1})
+		pairs = append(pairs, pair{a: mapSide(line.A, c.of), b: mapSide(line.B, c.of), split: line.Split,
+			same: *line.Label == 1})
 	}
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)

@@ -66,7 +66,8 @@ func TestReadPairs(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []pair{
-		{a: match.Attributes{"name": {"Joe's"}, "phones": {"1", ""}, "city": {"7"}}, b: match.Attributes{}, split: "train", same: true},
+		{a: match.Attributes{"name": {"Joe's"}, "phones": {"1", ""}, "city": {"7"}}, b: match.Attributes{}, split: "train",
+			same: true},
 		{a: match.Attributes{}, b: match.Attributes{"city": {"1.5"}}},
 	}
 	if diff := cmp.Diff(want, pairs, cmp.AllowUnexported(pair{})); diff != "" {
@@ -89,7 +90,8 @@ func TestReadDitto(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []pair{{a: match.Attributes{"name": {"gallagher's"}, "address": {"228 w. 52nd st."}}, b: match.Attributes{"name": {"bar"}}, split: "test", same: true}}
+	want := []pair{{a: match.Attributes{"name": {"gallagher's"}, "address": {"228 w. 52nd st."}},
+		b: match.Attributes{"name": {"bar"}}, split: "test", same: true}}
 	if diff := cmp.Diff(want, pairs, cmp.AllowUnexported(pair{})); diff != "" {
 		t.Error(diff)
 	}

@@ -41,7 +41,8 @@ func ResultsOf(reports []*Report, survivorship *Survivorship) *Results {
 	results := &Results{Survivorship: survivorship}
 	for _, r := range reports {
 		results.Sets = append(results.Sets, Result{
-			r.Name, r.Kind, r.Protocol, r.Note, r.Records, r.Positives, r.Precision, r.Recall, r.F1, r.AtRecall, r.BCubed, r.Blocking, r.Candidates, r.WithLearned, r.WithJudge, r.WithAnswers,
+			r.Name, r.Kind, r.Protocol, r.Note, r.Records, r.Positives, r.Precision, r.Recall, r.F1, r.AtRecall, r.BCubed,
+			r.Blocking, r.Candidates, r.WithLearned, r.WithJudge, r.WithAnswers,
 		})
 	}
 	return results
@@ -85,13 +86,14 @@ var standards = map[string]standard{
 	"fodors-zagats one-to-one":  {.99, "ZeroER 1.00 (its paper, from memory)"},
 	"fodors-zagats split, test": {1, "1.00 supervised; 94.5 by transfer; 87.2 by a large language model without examples"},
 	"overture train":            {.92, ""},
-	"overture validation":       {.92, "on the closed test rows: MiniLM, fine-tuned, .870 (.843 to .895); ELECTRA .855; DeBERTa .837"},
-	"chicago childcare":         {.93, "none"},
-	"febrl 1":                   {.995, "none"},
-	"febrl 2":                   {.995, "none"},
-	"abt-buy":                   {.85, ""},
-	"dblp-acm":                  {.985, ""},
-	"historical 50k":            {.88, ""},
+	"overture validation": {.92,
+		"on the closed test rows: MiniLM, fine-tuned, .870 (.843 to .895); ELECTRA .855; DeBERTa .837"},
+	"chicago childcare": {.93, "none"},
+	"febrl 1":           {.995, "none"},
+	"febrl 2":           {.995, "none"},
+	"abt-buy":           {.85, ""},
+	"dblp-acm":          {.985, ""},
+	"historical 50k":    {.88, ""},
 }
 
 // automatic is the target for the precision of automatic merges at a recall of .80.
@@ -146,7 +148,8 @@ func (r *Results) answered() string {
 	for _, set := range r.Sets {
 		for _, l := range set.Answered {
 			lines += fmt.Sprintf("| %s | %d of %d | %.3f | **%.3f** (%.3f to %.3f) | %.3f | %.3f | %s | **%.3f** (%.3f to %.3f) | %s |\n",
-				set.Name, l.Asked, l.Wanted, set.F1.Value, l.F1.Value, l.F1.Low, l.F1.High, l.Precision.Value, l.Recall.Value, l.Outcome,
+				set.Name, l.Asked, l.Wanted, set.F1.Value, l.F1.Value, l.F1.Low, l.F1.High, l.Precision.Value,
+				l.Recall.Value, l.Outcome,
 				l.Erring.F1.Value, l.Erring.F1.Low, l.Erring.F1.High, l.Erring.Outcome)
 		}
 	}
@@ -207,7 +210,8 @@ func (r *Result) atRecall() (figure string, reached bool) {
 	if r.AtRecall >= automatic || r.Judged == nil {
 		return figure, r.AtRecall >= automatic
 	}
-	return fmt.Sprintf("%s, %.3f with a judge that is right nine times out of ten", figure, r.Judged.AtRecall), r.Judged.AtRecall >= automatic
+	return fmt.Sprintf("%s, %.3f with a judge that is right nine times out of ten", figure,
+		r.Judged.AtRecall), r.Judged.AtRecall >= automatic
 }
 
 // WritePage writes the page of the documentation: every set with its goal and published figures.
@@ -235,7 +239,8 @@ func (r *Results) WritePage(w io.Writer) error {
 			continue
 		}
 		figure, ok := set.atRecall()
-		line := fmt.Sprintf("- %s, precision where 80 %% of the pairs are found: %s, the goal is %.2f\n", set.Name, figure, automatic)
+		line := fmt.Sprintf("- %s, precision where 80 %% of the pairs are found: %s, the goal is %.2f\n", set.Name,
+			figure, automatic)
 		if ok {
 			reached += line
 		} else {
@@ -252,9 +257,11 @@ func (r *Results) WritePage(w io.Writer) error {
 			if a.Accuracy.Value >= a.Goal {
 				word = "reached"
 			}
-			survivorship += fmt.Sprintf("| %s | **%.3f** (%.3f to %.3f) | %.3f | %.3f, %s |\n", a.Attribute, a.Accuracy.Value, a.Accuracy.Low, a.Accuracy.High, a.Majority, a.Goal, word)
+			survivorship += fmt.Sprintf("| %s | **%.3f** (%.3f to %.3f) | %.3f | %.3f, %s |\n", a.Attribute, a.Accuracy.Value,
+				a.Accuracy.Low, a.Accuracy.High, a.Majority, a.Goal, word)
 		}
 	}
-	_, err := fmt.Fprint(w, pageHead, table, learned, survivorship, "\n## Goals reached\n\n", reached, "\n## Goals missed\n\n", missed, pageTail)
+	_, err := fmt.Fprint(w, pageHead, table, learned, survivorship, "\n## Goals reached\n\n", reached,
+		"\n## Goals missed\n\n", missed, pageTail)
 	return err
 }

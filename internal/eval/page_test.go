@@ -56,9 +56,14 @@ func TestClusters_LeaksAreDropped(t *testing.T) {
 		mapping     map[string]string
 		kind        *match.Schema
 	}{
-		{"splink_fake1000/fake_1000.csv", "cluster", []string{"unique_id", "cluster"}, map[string]string{"first_name": "given_name", "surname": "family_name", "dob": "birth_date", "email": "emails"}, match.Person()},
-		{"febrl/dataset1.csv", "rec_id", []string{"rec_id", "soc_sec_id"}, map[string]string{"surname": "family_name", "date_of_birth": "birth_date", "address_1": "address", "suburb": "city"}, match.Person()},
-		{"chicago_childcare/records.csv", "True Id", []string{"True Id", "Source"}, map[string]string{"Site name": "name", "Address": "address", "Phone": "phones"}, match.Place()},
+		{"splink_fake1000/fake_1000.csv", "cluster", []string{"unique_id", "cluster"},
+			map[string]string{"first_name": "given_name", "surname": "family_name", "dob": "birth_date", "email": "emails"},
+			match.Person()},
+		{"febrl/dataset1.csv", "rec_id", []string{"rec_id", "soc_sec_id"},
+			map[string]string{"surname": "family_name", "date_of_birth": "birth_date", "address_1": "address", "suburb": "city"},
+			match.Person()},
+		{"chicago_childcare/records.csv", "True Id", []string{"True Id", "Source"},
+			map[string]string{"Site name": "name", "Address": "address", "Phone": "phones"}, match.Place()},
 	} {
 		path := filepath.Join(data, tt.path)
 		measure := func(path string) *eval.Report {
@@ -73,8 +78,10 @@ func TestClusters_LeaksAreDropped(t *testing.T) {
 			return r
 		}
 		before, after := measure(path), measure(shuffled(t, path, tt.leaks))
-		if before.Outcomes != after.Outcomes || before.Clusters != after.Clusters || before.Largest != after.Largest || before.Compared != after.Compared {
-			t.Errorf("%s: %+v, %d clusters became %+v, %d", tt.path, before.Outcomes, before.Clusters, after.Outcomes, after.Clusters)
+		if before.Outcomes != after.Outcomes || before.Clusters != after.Clusters || before.Largest != after.Largest ||
+			before.Compared != after.Compared {
+			t.Errorf("%s: %+v, %d clusters became %+v, %d", tt.path, before.Outcomes, before.Clusters, after.Outcomes,
+				after.Clusters)
 		}
 		if before.F1 == after.F1 {
 			t.Errorf("%s: the truth was not shuffled", tt.path)

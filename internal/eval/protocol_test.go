@@ -78,7 +78,8 @@ func TestTables(t *testing.T) {
 	left := write(t, "left.csv", "id,name,address,phone\n1,Joes Pizza,1000 Market Street,415-555-2300\n2,Zanzibar Grill,5 Elm St,415-555-0001\n3,Lost,,\n")
 	right := write(t, "right.csv", "id,name,address,phone\n1,Joe's,1000 Market St.,(415) 555-2300\n2,Zanzibar Grill,5 Elm Street,415-555-0001\n3,Zanzibar Grill Bar,5 Elm Street,415-555-0001\n4,Gone,,\n")
 	gold := write(t, "gold.csv", "l,r\n1,1\n2,2\n3,4\n")
-	o := eval.TablesOptions{Left: left, Right: right, Gold: gold, GoldLeft: "l", GoldRight: "r", Mapping: columns, Configuration: eval.Configuration{Judge: true}}
+	o := eval.TablesOptions{Left: left, Right: right, Gold: gold, GoldLeft: "l", GoldRight: "r", Mapping: columns,
+		Configuration: eval.Configuration{Judge: true}}
 	r, err := eval.Tables(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -123,7 +124,8 @@ func TestClusters_AStormOfOneNameEnds(t *testing.T) {
 	for i := range 1000 {
 		fmt.Fprintf(&rows, "%d,Bolt Coffee,%d Elm St,415-555-%04d\n", i, i/2+1, i/2)
 	}
-	r, err := eval.Clusters(t.Context(), eval.ClustersOptions{Path: write(t, "rows.csv", rows.String()), Truth: "truth", Mapping: columns})
+	r, err := eval.Clusters(t.Context(),
+		eval.ClustersOptions{Path: write(t, "rows.csv", rows.String()), Truth: "truth", Mapping: columns})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +161,8 @@ func TestSets_ForbiddenColumnsSayNothing(t *testing.T) {
 			r, err := eval.Tables(t.Context(), eval.TablesOptions{
 				Name: "x", Left: left, Right: right, Gold: filepath.Join(dir, "matches_fodors_zagats.csv"),
 				GoldLeft: "fodors_id", GoldRight: "zagats_id", OneToOne: true,
-				Mapping: map[string]string{"name": "name", "addr": "address", "city": "city", "phone": "phones", "type": "category"},
+				Mapping: map[string]string{"name": "name", "addr": "address", "city": "city", "phone": "phones",
+					"type": "category"},
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -167,7 +170,8 @@ func TestSets_ForbiddenColumnsSayNothing(t *testing.T) {
 			return r
 		}
 		left, right := filepath.Join(dir, "fodors.csv"), filepath.Join(dir, "zagats.csv")
-		equalReports(t, measure(left, right), measure(write(t, "left.csv", shuffle(t, left)), write(t, "right.csv", shuffle(t, right))))
+		equalReports(t, measure(left, right),
+			measure(write(t, "left.csv", shuffle(t, left)), write(t, "right.csv", shuffle(t, right))))
 	})
 	t.Run("pairs", func(t *testing.T) {
 		t.Parallel()
@@ -181,7 +185,8 @@ func TestSets_ForbiddenColumnsSayNothing(t *testing.T) {
 		measure := func(path string) *eval.Report {
 			r, err := eval.Pairs(t.Context(), eval.PairsOptions{
 				Name: "x", Path: path, Split: "validation",
-				Mapping: map[string]string{"name": "name", "address": "address", "phones": "phones", "city": "city", "postcode": "postcode"},
+				Mapping: map[string]string{"name": "name", "address": "address", "phones": "phones", "city": "city",
+					"postcode": "postcode"},
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -258,7 +263,8 @@ func TestBaseline(t *testing.T) {
 		{"not measured", []*eval.Report{report("a", 0.9)}, "b was not measured"},
 	} {
 		err := b.Compare(c.reports)
-		if (err != nil) != (c.worse != "") || err != nil && (!errors.Is(err, eval.ErrWorse) || !strings.Contains(err.Error(), c.worse)) {
+		if (err != nil) != (c.worse != "") || err != nil &&
+			(!errors.Is(err, eval.ErrWorse) || !strings.Contains(err.Error(), c.worse)) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}

@@ -18,7 +18,8 @@ type Report struct {
 	Kind     string `json:"kind"`
 	Protocol string `json:"protocol"` // pairs, tables, clusters or labelled
 	Note     string `json:"note,omitempty"`
-	// Learned is the outcome of learning weights from the set, "taken" or the reasons of a refusal; "" if none were learned.
+	// Learned is the outcome of learning weights from the set, "taken" or the reasons of a refusal; "" if none were
+	// learned.
 	Learned string `json:"learned,omitempty"`
 	// Asked is the number of answers that the weights were learned from, 0 if from none.
 	Asked int `json:"asked,omitempty"`
@@ -85,7 +86,8 @@ func (r *Report) WriteText(w io.Writer) error {
 		fmt.Fprintf(t, "  %s\t%.4f\t95 %% interval %.4f to %.4f\n", f.name, f.Value, f.Low, f.High)
 	}
 	if b := r.BCubed; b != nil {
-		fmt.Fprintf(t, "  B-cubed F1\t%.4f\t95 %% interval %.4f to %.4f; precision %.4f, recall %.4f\n", b.F1.Value, b.F1.Low, b.F1.High, b.Precision.Value, b.Recall.Value)
+		fmt.Fprintf(t, "  B-cubed F1\t%.4f\t95 %% interval %.4f to %.4f; precision %.4f, recall %.4f\n", b.F1.Value, b.F1.Low,
+			b.F1.High, b.Precision.Value, b.Recall.Value)
 	}
 	if r.Average > 0 {
 		fmt.Fprintf(t, "  average precision\t%.4f\tprecision %.4f at a recall of .80\n", r.Average, r.AtRecall)
@@ -94,11 +96,15 @@ func (r *Report) WriteText(w io.Writer) error {
 		fmt.Fprintf(t, "  learned weights\t%s\n", r.Learned)
 	}
 	if j := r.WithJudge; j != nil {
-		fmt.Fprintf(t, "  F1 with a judge\t%.4f\t95 %% interval %.4f to %.4f; %.4f without, %d questions\n", j.F1.Value, j.F1.Low, j.F1.High, j.Before.Value, j.Questions)
+		fmt.Fprintf(t, "  F1 with a judge\t%.4f\t95 %% interval %.4f to %.4f; %.4f without, %d questions\n", j.F1.Value,
+			j.F1.Low, j.F1.High, j.Before.Value, j.Questions)
 	}
-	fmt.Fprintf(t, "  pairs\t%d true, %d found, %d wrong, %d missed\n", r.Positives, r.Counts.TruePositive, r.Counts.FalsePositive, r.Counts.FalseNegative)
-	fmt.Fprintf(t, "  outcomes\t%d same, %d possible, %d related, %d different\n", r.Outcomes.Same, r.Outcomes.PossibleMatches, r.Outcomes.Related, r.Outcomes.Different)
-	fmt.Fprintf(t, "  blocking recall\t%.4f\t%.1f candidates and %.1f blocking keys a record, %d records\n", r.Blocking, r.Candidates, r.BlockingKeys, r.Records)
+	fmt.Fprintf(t, "  pairs\t%d true, %d found, %d wrong, %d missed\n", r.Positives, r.Counts.TruePositive,
+		r.Counts.FalsePositive, r.Counts.FalseNegative)
+	fmt.Fprintf(t, "  outcomes\t%d same, %d possible, %d related, %d different\n", r.Outcomes.Same,
+		r.Outcomes.PossibleMatches, r.Outcomes.Related, r.Outcomes.Different)
+	fmt.Fprintf(t, "  blocking recall\t%.4f\t%.1f candidates and %.1f blocking keys a record, %d records\n", r.Blocking,
+		r.Candidates, r.BlockingKeys, r.Records)
 	if r.Clusters > 0 {
 		fmt.Fprintf(t, "  clusters\t%d\tlargest %d\n", r.Clusters, r.Largest)
 	}

@@ -99,7 +99,8 @@ func (s *set) compare(ctx context.Context, pairs [][2]int) ([]compared, time.Dur
 
 // report fills in the parts common to all protocols.
 func (s *set) report(name, protocol string, pairs []compared, took time.Duration) *Report {
-	r := &Report{Name: name, Kind: s.matcher.Schema().Kind, Protocol: protocol, Compared: len(pairs), Normalise: s.normalise, Compare: took, Errors: []Error{}}
+	r := &Report{Name: name, Kind: s.matcher.Schema().Kind, Protocol: protocol, Compared: len(pairs),
+		Normalise: s.normalise, Compare: took, Errors: []Error{}}
 	for _, p := range pairs {
 		switch p.outcome {
 		case match.Same:
@@ -174,6 +175,7 @@ func (r *Report) finish(units []Counts, pairs []judged, lost int) {
 	}
 	r.Precision, r.Recall, r.F1 = figures(units)
 	if pairs != nil {
-		r.Average, r.AtRecall, r.Curve = averagePrecision(pairs, lost), precisionAt(automaticRecall, pairs, lost), curve(pairs, lost)
+		r.Average, r.AtRecall, r.Curve = averagePrecision(pairs, lost), precisionAt(automaticRecall, pairs,
+			lost), curve(pairs, lost)
 	}
 }

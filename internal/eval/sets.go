@@ -13,16 +13,19 @@ import (
 // Settings of the labelled place sets: files, columns, protocol. They are frozen, because figures are comparable only
 // with the same settings.
 var (
-	restaurantColumns = map[string]string{"name": "name", "addr": "address", "city": "city", "phone": "phones", "type": "category"}
-	overtureColumns   = map[string]string{
+	restaurantColumns = map[string]string{"name": "name", "addr": "address", "city": "city", "phone": "phones",
+		"type": "category"}
+	overtureColumns = map[string]string{
 		"name": "name", "category": "category", "phones": "phones", "websites": "websites",
-		"socials": "websites", "emails": "emails", "address": "address", "city": "city", "region": "region", "postcode": "postcode", "country": "country",
+		"socials": "websites", "emails": "emails", "address": "address", "city": "city", "region": "region",
+		"postcode": "postcode", "country": "country",
 	}
 	febrlColumns = map[string]string{
 		"given_name": "given_name", "surname": "family_name", "street_number": "address", "address_1": "address",
 		"suburb": "city", "postcode": "postcode", "state": "region", "date_of_birth": "birth_date",
 	}
-	fakeColumns      = map[string]string{"first_name": "given_name", "surname": "family_name", "dob": "birth_date", "city": "city", "email": "emails"}
+	fakeColumns = map[string]string{"first_name": "given_name", "surname": "family_name", "dob": "birth_date",
+		"city": "city", "email": "emails"}
 	childcareColumns = map[string]string{"Site name": "name", "Address": "address", "Zip": "postcode", "Phone": "phones"}
 )
 
@@ -109,17 +112,20 @@ func fodorsSplit(split string) func(context.Context, string, string, Configurati
 
 func overture(split string) func(context.Context, string, string, Configuration) (*Report, error) {
 	return func(ctx context.Context, dir, name string, by Configuration) (*Report, error) {
-		return Pairs(ctx, PairsOptions{Name: name, Path: filepath.Join(dir, "overture_pairs", "pairs.jsonl"), Split: split, Mapping: overtureColumns, Configuration: by})
+		return Pairs(ctx, PairsOptions{Name: name, Path: filepath.Join(dir, "overture_pairs", "pairs.jsonl"), Split: split,
+			Mapping: overtureColumns, Configuration: by})
 	}
 }
 
 func childcare(ctx context.Context, dir, name string, by Configuration) (*Report, error) {
-	return Clusters(ctx, ClustersOptions{Name: name, Path: filepath.Join(dir, "chicago_childcare", "records.csv"), Truth: "True Id", Mapping: childcareColumns, Configuration: by})
+	return Clusters(ctx, ClustersOptions{Name: name, Path: filepath.Join(dir, "chicago_childcare", "records.csv"),
+		Truth: "True Id", Mapping: childcareColumns, Configuration: by})
 }
 
 func riddle(ctx context.Context, dir, name string, by Configuration) (*Report, error) {
 	path := filepath.Join(dir, "fodors_zagats", "riddle")
-	return Clusters(ctx, ClustersOptions{Name: name, Path: filepath.Join(path, "restaurant-nophone-training.csv"), Truth: "unique_id", Mapping: map[string]string{"cuisine": "category"}, Configuration: by})
+	return Clusters(ctx, ClustersOptions{Name: name, Path: filepath.Join(path, "restaurant-nophone-training.csv"),
+		Truth: "unique_id", Mapping: map[string]string{"cuisine": "category"}, Configuration: by})
 }
 
 func febrl(file string) func(context.Context, string, string, Configuration) (*Report, error) {
@@ -145,7 +151,8 @@ func fake(ctx context.Context, dir, name string, by Configuration) (*Report, err
 func fakeLabelled(ctx context.Context, dir, name string, by Configuration) (*Report, error) {
 	return Labelled(ctx, LabelledOptions{
 		Name: name, Path: filepath.Join(dir, "splink_fake1000", "fake_1000.csv"), ID: "unique_id",
-		Labels: filepath.Join(dir, "splink_fake1000", "fake_1000_labels.csv"), Left: "unique_id_l", Right: "unique_id_r", Label: "clerical_match_score",
+		Labels: filepath.Join(dir, "splink_fake1000", "fake_1000_labels.csv"), Left: "unique_id_l", Right: "unique_id_r",
+		Label:   "clerical_match_score",
 		Mapping: fakeColumns, Kind: match.Person(), Configuration: by,
 	})
 }
@@ -155,13 +162,15 @@ func twoTables(folder, left, right string, kind func() *match.Schema) func(conte
 		dir = filepath.Join(dir, folder)
 		return Tables(ctx, TablesOptions{
 			Name: name, Left: filepath.Join(dir, left+".csv"), Right: filepath.Join(dir, right+".csv"),
-			Gold: filepath.Join(dir, "matches.csv"), GoldLeft: left, GoldRight: right, OneToOne: true, Kind: kind(), Configuration: by,
+			Gold: filepath.Join(dir, "matches.csv"), GoldLeft: left, GoldRight: right, OneToOne: true, Kind: kind(),
+			Configuration: by,
 		})
 	}
 }
 
 func historical(ctx context.Context, dir, name string, by Configuration) (*Report, error) {
 	return Clusters(ctx, ClustersOptions{
-		Name: name, Path: filepath.Join(dir, "historical_50k", "records.csv"), Truth: "truth", Kind: match.Person(), Configuration: by,
+		Name: name, Path: filepath.Join(dir, "historical_50k", "records.csv"), Truth: "truth", Kind: match.Person(),
+		Configuration: by,
 	})
 }

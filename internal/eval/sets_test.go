@@ -34,11 +34,13 @@ var goals = map[string]float64{
 	"chicago childcare":        0.90,
 }
 
-// TestAll_ReachesTheGoalsWithoutStatistics measures with the term-frequency table of a resolver that has not seen any data.
+// TestAll_ReachesTheGoalsWithoutStatistics measures with the term-frequency table of a resolver that has not seen any
+// data.
 func TestAll_ReachesTheGoalsWithoutStatistics(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
-	reports, err := eval.All(t.Context(), eval.AllOptions{Data: dataSets(t), Small: true, Terms: match.DefaultTermFrequencies()})
+	reports, err := eval.All(t.Context(),
+		eval.AllOptions{Data: dataSets(t), Small: true, Terms: match.DefaultTermFrequencies()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +54,8 @@ func TestAll_ReachesTheGoalsWithoutStatistics(t *testing.T) {
 func TestAll_ReachesTheGoals(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
-	reports, err := eval.All(t.Context(), eval.AllOptions{Data: dataSets(t), Small: true, Baseline: filepath.Join("..", "..", "eval", "baseline.json")})
+	reports, err := eval.All(t.Context(),
+		eval.AllOptions{Data: dataSets(t), Small: true, Baseline: filepath.Join("..", "..", "eval", "baseline.json")})
 	if err != nil {
 		t.Error(err)
 	}

@@ -72,8 +72,10 @@ func MeasureSurvivorship(path string) (*Survivorship, error) {
 			return nil, fmt.Errorf("read line %d of %s: %w", s.Rows+1, path, err)
 		}
 		s.Rows++
-		sides := [2]*match.Record{m.Normalise("base", "", mapSide(line.Base, c.of)), m.Normalise("alt", "", mapSide(line.Alt, c.of))}
-		view := entity.Merge([]entity.Testimony{testify(m, sides[0], 0, line.Base["updated"]), testify(m, sides[1], 1, line.Alt["updated"])}, resolve.NewSchemaPolicy(place))
+		sides := [2]*match.Record{m.Normalise("base", "", mapSide(line.Base, c.of)),
+			m.Normalise("alt", "", mapSide(line.Alt, c.of))}
+		view := entity.Merge([]entity.Testimony{testify(m, sides[0], 0, line.Base["updated"]),
+			testify(m, sides[1], 1, line.Alt["updated"])}, resolve.NewSchemaPolicy(place))
 		for i, j := range judgedAttributes {
 			want := line.Winner[j.label]
 			if answers[i] == nil {
@@ -106,7 +108,8 @@ func testify(m *match.Matcher, r *match.Record, member int, updated any) entity.
 	}
 	for _, a := range m.Schema().Attributes {
 		for i, raw := range r.Attributes()[a.Name] {
-			t.Values[a.Name] = append(t.Values[a.Name], entity.Spelling{Raw: raw, Normal: r.Value(a.Name, i), Worth: r.Worth(a.Name, i)})
+			t.Values[a.Name] = append(t.Values[a.Name],
+				entity.Spelling{Raw: raw, Normal: r.Value(a.Name, i), Worth: r.Worth(a.Name, i)})
 		}
 	}
 	return t

@@ -131,7 +131,8 @@ func (s *set) takePairs(results []compared, oneToOne bool) map[[2]int]bool {
 	if oneToOne {
 		results = slices.Clone(results)
 		slices.SortFunc(results, func(x, y compared) int {
-			return cmp.Or(cmp.Compare(y.score, x.score), strings.Compare(s.records[x.a].Key(), s.records[y.a].Key()), strings.Compare(s.records[x.b].Key(), s.records[y.b].Key()))
+			return cmp.Or(cmp.Compare(y.score, x.score), strings.Compare(s.records[x.a].Key(), s.records[y.a].Key()),
+				strings.Compare(s.records[x.b].Key(), s.records[y.b].Key()))
 		})
 	}
 	used := map[int]bool{}
@@ -165,7 +166,8 @@ func (s *set) judgeTables(r *Report, results []compared, taken, truth map[[2]int
 		if !met[p] {
 			lost++
 			units[p[0]].add(Counts{FalseNegative: 1})
-			mistakes = append(mistakes, mistake{p[0], p[1], false, s.matcher.Sum(s.matcher.Compare(s.records[p[0]], s.records[p[1]]))})
+			mistakes = append(mistakes, mistake{p[0], p[1], false,
+				s.matcher.Sum(s.matcher.Compare(s.records[p[0]], s.records[p[1]]))})
 		}
 	}
 	r.finish(units, judgements, lost)

@@ -38,7 +38,8 @@ func TestList_SplitIsTheReverseOfJoin(t *testing.T) {
 func TestSplitList_KeepsWhatIsNoEscape(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]string{
-		`C:\temp`: {`C:\temp`}, "a|b": {"a|b"}, "a | b": {"a", "b"}, `a \| b`: {"a | b"}, "|": {"|"}, `a\`: {`a\`}, "": nil, " | ": {"", ""},
+		`C:\temp`: {`C:\temp`}, "a|b": {"a|b"}, "a | b": {"a", "b"}, `a \| b`: {"a | b"}, "|": {"|"}, `a\`: {`a\`}, "": nil,
+		" | ": {"", ""},
 	} {
 		if diff := cmp.Diff(want, exchange.SplitList(text)); diff != "" {
 			t.Errorf("%q: -want +got:\n%s", text, diff)
@@ -46,7 +47,8 @@ func TestSplitList_KeepsWhatIsNoEscape(t *testing.T) {
 	}
 }
 
-var columns = []exchange.Column{{Name: "key"}, {Name: "phones", Many: true}, {Name: "size", Type: exchange.Int}, {Name: "weight", Type: exchange.Float}}
+var columns = []exchange.Column{{Name: "key"}, {Name: "phones", Many: true}, {Name: "size", Type: exchange.Int},
+	{Name: "weight", Type: exchange.Float}}
 
 func table(t *testing.T, format exchange.Format, opts *exchange.Options, rows ...exchange.Row) []byte {
 	t.Helper()
@@ -111,7 +113,8 @@ func TestParquet_HasTheRowsAndTheMetadata(t *testing.T) {
 		t.Fatalf("%d rows, %v", len(read), err)
 	}
 	for i, r := range read {
-		if *r.Key != rows[i][0][0] || *r.Size != int64(i) || len(r.Phones) != len(rows[i][1]) || (r.Weight != nil) != (i%3 == 0) {
+		if *r.Key != rows[i][0][0] || *r.Size != int64(i) || len(r.Phones) != len(rows[i][1]) ||
+			(r.Weight != nil) != (i%3 == 0) {
 			t.Fatalf("row %d: %+v", i, r)
 		}
 	}

@@ -58,7 +58,8 @@ func newParquet(w io.Writer, columns []Column, metadata [][2]string) *parquetWri
 		}
 	}
 	options := []parquet.WriterOption{
-		parquet.NewSchema("locus", root), parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest}), parquet.CreatedBy("locus", "", ""),
+		parquet.NewSchema("locus", root), parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest}),
+		parquet.CreatedBy("locus", "", ""),
 	}
 	for _, pair := range metadata {
 		options = append(options, parquet.KeyValueMetadata(pair[0], pair[1]))

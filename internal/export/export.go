@@ -87,13 +87,15 @@ type Table struct {
 // changes after it are no longer in the logs.
 func Open(ctx context.Context, db *locus.DB, what What, q Query) (*Table, error) {
 	if !slices.Contains(All, what) {
-		return nil, problem.Invalid("/what", "invalid", "there is no table %.20q: there are records, entities, links and decisions", what)
+		return nil, problem.Invalid("/what", "invalid",
+			"there is no table %.20q: there are records, entities, links and decisions", what)
 	}
 	if what == Decisions && (q.Kind != "" || q.Source != "" || q.Since != nil) {
 		return nil, problem.Invalid("/what", "invalid", "decisions are exported as a whole: without kind, source and since")
 	}
 	if q.Kinds != nil && q.Since != nil {
-		return nil, problem.Invalid("/since", "invalid", "you see some kinds only, and the kind of what was deleted is not known: export everything")
+		return nil, problem.Invalid("/since", "invalid",
+			"you see some kinds only, and the kind of what was deleted is not known: export everything")
 	}
 	kinds, err := kindsOf(db, &q)
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 func (b *builder) records(ctx context.Context, links bool) iter.Seq2[exchange.Row, error] {
 	return func(yield func(exchange.Row, error) bool) {
 		_, entities := b.at[columnEntity]
-		all := b.db.Records().All(ctx, &records.AllOptions{Source: b.query.Source, Kind: b.query.Kind, Bare: !entities && !links})
+		all := b.db.Records().All(ctx,
+			&records.AllOptions{Source: b.query.Source, Kind: b.query.Kind, Bare: !entities && !links})
 		if b.query.Since != nil {
 			all = b.changedRecords(ctx, links)
 		}

@@ -61,7 +61,8 @@ func (b *builder) changedRecords(ctx context.Context, links bool) iter.Seq2[*rec
 				return
 			}
 			for _, rec := range found {
-				if rec == nil || b.query.Source != "" && rec.Source != b.query.Source || b.query.Kind != "" && !rec.Deleted() && rec.Kind != b.query.Kind {
+				if rec == nil || b.query.Source != "" && rec.Source != b.query.Source || b.query.Kind != "" && !rec.Deleted() &&
+					rec.Kind != b.query.Kind {
 					continue
 				}
 				if !yield(rec, nil) {
@@ -131,7 +132,8 @@ func (b *builder) state(s *mirror.State) exchange.Row {
 	b.set(columnEntity, s.ID.String())
 	switch s.Kind {
 	case mirror.Entity:
-		if b.query.Kind != "" && s.Thing.Kind != b.query.Kind || b.query.Source != "" && !hasSource(s.Thing.Members, b.query.Source) {
+		if b.query.Kind != "" && s.Thing.Kind != b.query.Kind || b.query.Source != "" &&
+			!hasSource(s.Thing.Members, b.query.Source) {
 			return nil
 		}
 		b.entity(s.ID, s.Thing.Kind, s.Thing.Members)

@@ -93,8 +93,8 @@ func (s *Server) addressOf(r *http.Request) string {
 	return r.RemoteAddr
 }
 
-// clientOf returns the client of a request, among which lanes and the memory of bodies are shared: the principal, or the
-// address without one.
+// clientOf returns the client of a request, among which lanes and the memory of bodies are shared: the principal, or
+// the address without one.
 func (s *Server) clientOf(r *http.Request) string {
 	if who := access.From(r.Context()); who.Named() {
 		return "principal " + who.Name

@@ -25,8 +25,8 @@ type Call func(ctx context.Context, method, path string, query url.Values, body 
 // storing are the tools that store, with the permission of each.
 var storing = map[string]access.Permission{"remember": access.Write, "decide": access.Decide}
 
-// agents serves POST /mcp. Every tool sends its own requests, with the credential of this one, so that permissions, rates
-// and the audit log apply to each.
+// agents serves POST /mcp. Every tool sends its own requests, with the credential of this one, so that permissions,
+// rates and the audit log apply to each.
 func (s *Server) agents(c *call) (any, error) {
 	if s.opts.Agents == nil {
 		return nil, fault(CodeNotFound, "", "this server has no tools for agents")

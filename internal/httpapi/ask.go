@@ -75,8 +75,9 @@ func (s *Server) how(c *call) (any, error) {
 		return nil, err
 	}
 	return How{
-		Entity: s.found(c, &entities.Entity{Entity: h.Entity, Requested: h.Requested}), Threshold: h.Threshold, Component: h.Component,
-		Cut: h.Cut, Steps: h.Steps, Events: h.Events, Since: h.Since, TookMS: milliseconds(h.Took),
+		Entity: s.found(c, &entities.Entity{Entity: h.Entity, Requested: h.Requested}), Threshold: h.Threshold,
+		Component: h.Component,
+		Cut:       h.Cut, Steps: h.Steps, Events: h.Events, Since: h.Since, TookMS: milliseconds(h.Took),
 	}, nil
 }
 
@@ -91,7 +92,8 @@ func (s *Server) history(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return History{Entity: s.found(c, &entities.Entity{Entity: h.Entity, Requested: id}), Events: h.Events, Since: h.Since}, nil
+	return History{Entity: s.found(c, &entities.Entity{Entity: h.Entity, Requested: id}), Events: h.Events,
+		Since: h.Since}, nil
 }
 
 func (s *Server) relations(c *call) (any, error) {

@@ -111,7 +111,8 @@ func (s *Server) auditFilter(c *call) (func(*audit.Entry) bool, error) {
 	}
 	class := audit.Class(c.query["class"])
 	if class != "" && !slices.Contains(audit.Classes(), class) {
-		return nil, fault(CodeInvalid, pointerTo("class"), "there is no class %.40q: the classes are access, admin, decision, write, read", class)
+		return nil, fault(CodeInvalid, pointerTo("class"),
+			"there is no class %.40q: the classes are access, admin, decision, write, read", class)
 	}
 	principal := c.query["principal"]
 	return func(e *audit.Entry) bool {
@@ -120,7 +121,8 @@ func (s *Server) auditFilter(c *call) (func(*audit.Entry) bool, error) {
 	}, nil
 }
 
-// concernsRecord reports whether a decision is about the record with a puid, "" for none: entries of decisions have the puids of both records.
+// concernsRecord reports whether a decision is about the record with a puid, "" for none: entries of decisions have the
+// puids of both records.
 func concernsRecord(e *audit.Entry, puid string) bool {
 	return puid != "" && slices.ContainsFunc(e.Targets, func(target string) bool {
 		_, about, _ := strings.Cut(target, "=")

@@ -80,11 +80,14 @@ func TestP10_EveryChangeIsInTheAuditLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	classes := map[string]audit.Class{
-		"access": audit.Access, "audit": audit.Access, "decide": audit.Decision, "define": audit.Admin, "operate": audit.Admin, "erase": audit.Admin,
-		"any permission": audit.Access, "write": audit.Write, "count": audit.Write, "write or erase": audit.Write, "read": audit.Read,
+		"access": audit.Access, "audit": audit.Access, "decide": audit.Decision, "define": audit.Admin,
+		"operate": audit.Admin, "erase": audit.Admin,
+		"any permission": audit.Access, "write": audit.Write, "count": audit.Write, "write or erase": audit.Write,
+		"read":           audit.Read,
 		"read and write": audit.Write, "schema and read and define": audit.Admin, "read and define": audit.Admin,
 	}
-	elsewhere := map[string]audit.Class{"POST /v1/cells/plan": audit.Read, "POST /v1/kinds/{kind}/diff": audit.Read, "POST /data/preview": audit.Read}
+	elsewhere := map[string]audit.Class{"POST /v1/cells/plan": audit.Read, "POST /v1/kinds/{kind}/diff": audit.Read,
+		"POST /data/preview": audit.Read}
 	n := 0
 	for line := range strings.Lines(string(text)) {
 		pattern, rule, _ := strings.Cut(line, "  ")
@@ -100,7 +103,8 @@ func TestP10_EveryChangeIsInTheAuditLog(t *testing.T) {
 			if strings.HasPrefix(path, "/data/") {
 				media = "application/octet-stream"
 			}
-			headers, body = append(headers, "Sec-Fetch-Site", "same-origin", "Content-Type", "", "Content-Type", media), "author=x"
+			headers, body = append(headers, "Sec-Fetch-Site", "same-origin", "Content-Type", "", "Content-Type",
+				media), "author=x"
 		} else if method == http.MethodPut {
 			headers = append(headers, "Content-Type", "application/json")
 		}
@@ -142,7 +146,8 @@ func TestP10_NoEntryNoEffect(t *testing.T) {
 	f.put([4]string{"b", other, "Zephyr Trampolines", ""})
 	f.do(http.MethodDelete, "/v1/records/a/2?erase=true", "") // makes the secret of the hashes
 
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "cells", m.Authority().String()+".db")+"?_pragma=busy_timeout(30000)")
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "cells",
+		m.Authority().String()+".db")+"?_pragma=busy_timeout(30000)")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +156,8 @@ func TestP10_NoEntryNoEffect(t *testing.T) {
 	if _, err := db.ExecContext(t.Context(), "BEGIN EXCLUSIVE"); err != nil {
 		t.Fatal(err)
 	}
-	f.do(http.MethodDelete, "/v1/records/b/"+other+"?erase=true", "").refused(http.StatusServiceUnavailable, httpapi.CodeUnavailable)
+	f.do(http.MethodDelete, "/v1/records/b/"+other+"?erase=true", "").refused(http.StatusServiceUnavailable,
+		httpapi.CodeUnavailable)
 	if a := f.get("/v1/records/b/" + other); a.Code != http.StatusOK {
 		t.Errorf("the record is erased without an entry: %d %s", a.Code, a.Body)
 	}
@@ -164,8 +170,8 @@ func TestP10_NoEntryNoEffect(t *testing.T) {
 	}
 }
 
-// TestP14_TheAuditLogKeepsNothingOfARecord handles records whose every text is a marker, by every way that names them, and
-// looks for the markers.
+// TestP14_TheAuditLogKeepsNothingOfARecord handles records whose every text is a marker, by every way that names them,
+// and looks for the markers.
 func TestP14_TheAuditLogKeepsNothingOfARecord(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -174,21 +180,25 @@ func TestP14_TheAuditLogKeepsNothingOfARecord(t *testing.T) {
 	results := f.put([4]string{"crm", key, name, phone}, [4]string{"crm", "marker-key-2", name, ""})
 	id := results[0].Entity.String()
 	for _, target := range []string{
-		"/v1/records/crm/" + key, "/v1/entities?q=Zephyrine", "/v1/entities?filter=phones:" + phone, "/v1/entities/" + id, "/entities/" + id,
+		"/v1/records/crm/" + key, "/v1/entities?q=Zephyrine", "/v1/entities?filter=phones:" + phone, "/v1/entities/" + id,
+		"/entities/" + id,
 		"/entities?q=Zephyrine", "/v1/decisions?of=crm:" + key, "/v1/records?source=crm",
 	} {
 		f.get(target)
 	}
 	f.do(http.MethodPost, "/v1/match", `{"probes":[{"attributes":{"name":"`+name+`"}}]}`)
-	f.do(http.MethodPost, "/v1/decisions", `{"decisions":[{"verdict":"different","a":"crm:`+key+`","b":"crm:marker-key-2","author":"ann","reason":"`+name+`"}]}`)
-	f.do(http.MethodPost, "/v1/decisions", `{"decisions":[{"verdict":"value","a":"crm:`+key+`","attribute":"name","value":"`+name+`","author":"ann"}]}`)
+	f.do(http.MethodPost, "/v1/decisions",
+		`{"decisions":[{"verdict":"different","a":"crm:`+key+`","b":"crm:marker-key-2","author":"ann","reason":"`+name+`"}]}`)
+	f.do(http.MethodPost, "/v1/decisions",
+		`{"decisions":[{"verdict":"value","a":"crm:`+key+`","attribute":"name","value":"`+name+`","author":"ann"}]}`)
 	f.do(http.MethodPost, "/v1/decisions", `{"decisions":[{"verdict":"same","a":"crm:`+key+`","b":"nonsense `+name+`"}]}`)
 	if a := f.do(http.MethodDelete, "/v1/records/crm/"+key+"?erase=true", ""); a.Code != http.StatusOK {
 		t.Fatalf("%d %s", a.Code, a.Body)
 	}
 	// The list is an action too, so the earlier ones are stored when it begins.
 	list := decode[httpapi.AuditList](f.get("/v1/audit?record=crm:" + key + "&class=admin"))
-	if len(list.Entries) == 0 || list.Entries[0].Action != "DELETE /v1/records/{source}/{key...}" || list.Entries[0].Outcome != "ok" {
+	if len(list.Entries) == 0 || list.Entries[0].Action != "DELETE /v1/records/{source}/{key...}" ||
+		list.Entries[0].Outcome != "ok" {
 		t.Errorf("the erasure is not found by the key: %+v", list.Entries)
 	}
 	all := strings.Join(f.bodies(), "\n")
@@ -277,7 +287,8 @@ func TestP10_AuditAltered(t *testing.T) {
 		t.Errorf("a log that is not the one of a head: %s", r)
 	}
 
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "cells", f.svc.Cells().Map().Authority().String()+".db")+"?_pragma=busy_timeout(30000)")
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "cells",
+		f.svc.Cells().Map().Authority().String()+".db")+"?_pragma=busy_timeout(30000)")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -311,11 +322,14 @@ func TestP10_AuditAltered(t *testing.T) {
 func TestAudit_OfARecord(t *testing.T) {
 	t.Parallel()
 	f := setupAudited(t, t.TempDir())
-	f.put([4]string{"a", "1", "Joes Pizza", ""}, [4]string{"a", "2", "Annas Bakery", ""}, [4]string{"a", "3", "Bobs Bar", ""})
-	decode[httpapi.DecideResponse](f.do("POST", "/v1/decisions", `{"decisions":[{"verdict":"different","a":"a:1","b":"a:2"}]}`))
+	f.put([4]string{"a", "1", "Joes Pizza", ""}, [4]string{"a", "2", "Annas Bakery", ""},
+		[4]string{"a", "3", "Bobs Bar", ""})
+	decode[httpapi.DecideResponse](f.do("POST", "/v1/decisions",
+		`{"decisions":[{"verdict":"different","a":"a:1","b":"a:2"}]}`))
 	f.get("/v1/records/a/1")
 	for record, want := range map[string][]string{
-		"a:1": {"GET /v1/records/{source}/{key...}", "POST /v1/decisions"}, "a:2": {"POST /v1/decisions"}, "a:3": nil, "a:4": nil,
+		"a:1": {"GET /v1/records/{source}/{key...}", "POST /v1/decisions"}, "a:2": {"POST /v1/decisions"},
+		"a:3": nil, "a:4": nil,
 	} {
 		var got []string
 		for _, e := range decode[httpapi.AuditList](f.get("/v1/audit?record=" + record)).Entries {

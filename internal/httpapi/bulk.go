@@ -71,7 +71,8 @@ func selection(c *call, fields map[string]strictjson.Value) (*decisions.Selectio
 		if v.Kind() != strictjson.Object {
 			return nil, wrongKind("/filter", v, "an object with source, kind, attribute, bits, assigned")
 		}
-		to := map[string]*string{"source": &chosen.Filter.Source, "kind": &chosen.Filter.Kind, "attribute": &chosen.Filter.Attribute, "bits": &chosen.Filter.Bits, "assigned": &chosen.Filter.Assigned}
+		to := map[string]*string{"source": &chosen.Filter.Source, "kind": &chosen.Filter.Kind,
+			"attribute": &chosen.Filter.Attribute, "bits": &chosen.Filter.Bits, "assigned": &chosen.Filter.Assigned}
 		for name, v := range v.Members() {
 			text := to[name]
 			if text == nil {

@@ -33,7 +33,8 @@ func TestBulk_Pages(t *testing.T) {
 	f.says(all, `<b id="chosen">3 pairs</b>`, "6 entities would be merged", `<b id="largest">2 records</b>`)
 	stamp := tag.FindStringSubmatch(all)[2]
 
-	to := f.submit("/review/bulk", ofPage, "verdict", "same", "source", "web", "stamp", stamp, "reason", "one sign").leads()
+	to := f.submit("/review/bulk", ofPage, "verdict", "same", "source", "web", "stamp", stamp, "reason",
+		"one sign").leads()
 	team := f.get(to).page(200)
 	f.says(team, `id="made"`, "<b>3 pairs</b> same", "one sign", "nothing to review")
 	f.submit("/review/undo", ofPage, "batch", tag.FindStringSubmatch(team)[2]).leads()
@@ -94,10 +95,12 @@ func TestBulk_Narrowed(t *testing.T) {
 	whole := decode[decisions.Effect](f.do(http.MethodPost, "/v1/decisions/preview", `{"verdict":"different"}`, root...))
 	own := f.do(http.MethodPost, "/v1/decisions/preview", `{"verdict":"different"}`, ann...)
 	effect := decode[decisions.Effect](own)
-	if len(whole.Pairs) < 2 || len(effect.Pairs) != 1 || effect.Pairs[0].Kind != "place" || strings.Contains(own.Body.String(), canary) {
+	if len(whole.Pairs) < 2 || len(effect.Pairs) != 1 || effect.Pairs[0].Kind != "place" ||
+		strings.Contains(own.Body.String(), canary) {
 		t.Fatalf("%s of %+v", own.Body, whole)
 	}
-	f.do(http.MethodPost, "/v1/decisions/preview", `{"verdict":"same","filter":{"attribute":"city"}}`, ann...).refused(http.StatusForbidden, httpapi.CodeForbidden)
+	f.do(http.MethodPost, "/v1/decisions/preview", `{"verdict":"same","filter":{"attribute":"city"}}`,
+		ann...).refused(http.StatusForbidden, httpapi.CodeForbidden)
 	f.do(http.MethodGet, "/v1/review?attribute=city", "", ann...).refused(http.StatusForbidden, httpapi.CodeForbidden)
 	var hidden decisions.ReviewPair
 	for _, p := range whole.Pairs {
@@ -105,10 +108,14 @@ func TestBulk_Narrowed(t *testing.T) {
 			hidden = p
 		}
 	}
-	f.do(http.MethodPost, "/v1/decisions/bulk", fmt.Sprintf(`{"verdict":"same","pairs":[{"a":%q,"b":%q}]}`, hidden.A, hidden.B), ann...).refused(http.StatusUnprocessableEntity, httpapi.CodeInvalid)
-	f.do(http.MethodPost, "/v1/decisions/bulk", fmt.Sprintf(`{"verdict":"different","filter":{},"stamp":%q}`, whole.Stamp), ann...).refused(http.StatusConflict, httpapi.CodeConflict)
+	f.do(http.MethodPost, "/v1/decisions/bulk",
+		fmt.Sprintf(`{"verdict":"same","pairs":[{"a":%q,"b":%q}]}`, hidden.A, hidden.B),
+		ann...).refused(http.StatusUnprocessableEntity, httpapi.CodeInvalid)
+	f.do(http.MethodPost, "/v1/decisions/bulk", fmt.Sprintf(`{"verdict":"different","filter":{},"stamp":%q}`, whole.Stamp),
+		ann...).refused(http.StatusConflict, httpapi.CodeConflict)
 
-	made := decode[httpapi.BulkResponse](f.do(http.MethodPost, "/v1/decisions/bulk", fmt.Sprintf(`{"verdict":"different","filter":{},"stamp":%q}`, whole.Stamp), root...))
+	made := decode[httpapi.BulkResponse](f.do(http.MethodPost, "/v1/decisions/bulk",
+		fmt.Sprintf(`{"verdict":"different","filter":{},"stamp":%q}`, whole.Stamp), root...))
 	if len(made.Results) != len(whole.Pairs) {
 		t.Fatalf("%+v", made)
 	}
@@ -130,8 +137,10 @@ func TestBulk_Narrowed(t *testing.T) {
 	}
 	// An assigned pair belongs to the person by name.
 	decode[httpapi.AssignResponse](f.do(http.MethodPost, "/v1/review/assign", `{"to":"root","filter":{}}`, ann...))
-	mine, open := decode[httpapi.ReviewList](f.do(http.MethodGet, "/v1/review?assigned=mine", "", root...)), decode[httpapi.ReviewList](f.do(http.MethodGet, "/v1/review?assigned=open", "", ann...))
-	if len(mine.Pairs) != 1 || mine.Pairs[0].Assigned == nil || mine.Pairs[0].Assigned.By != "ann" || len(open.Pairs) != 0 {
+	mine, open := decode[httpapi.ReviewList](f.do(http.MethodGet, "/v1/review?assigned=mine", "",
+		root...)), decode[httpapi.ReviewList](f.do(http.MethodGet, "/v1/review?assigned=open", "", ann...))
+	if len(mine.Pairs) != 1 || mine.Pairs[0].Assigned == nil || mine.Pairs[0].Assigned.By != "ann" ||
+		len(open.Pairs) != 0 {
 		t.Errorf("%+v, %+v", mine, open)
 	}
 }
@@ -150,7 +159,8 @@ func TestDecisions_NoneIsAnonymousOnceThereAreAccounts(t *testing.T) {
 	local := &fixture{t, f.svc, httpapi.New(f.svc, &httpapi.Options{Local: true})}
 	for _, author := range []string{"", "  "} {
 		for path, body := range map[string]string{"/v1/decisions/bulk": bulk, "/v1/entities/" + f.place + "/unmerge": unmerge, "/v1/decisions/bulk/x/undo": `{"author":%q}`} {
-			local.do(http.MethodPost, path, fmt.Sprintf(body, author)).refused(http.StatusUnprocessableEntity, httpapi.CodeInvalid)
+			local.do(http.MethodPost, path, fmt.Sprintf(body, author)).refused(http.StatusUnprocessableEntity,
+				httpapi.CodeInvalid)
 		}
 		if r := decode[httpapi.DecideResponse](local.do(http.MethodPost, "/v1/decisions", fmt.Sprintf(single, author))).Results[0]; r.Error == nil || r.Error.Code != httpapi.CodeInvalid {
 			t.Errorf("the operator decides without a name: %+v", r)
@@ -158,7 +168,8 @@ func TestDecisions_NoneIsAnonymousOnceThereAreAccounts(t *testing.T) {
 		if r := decode[httpapi.DecideResponse](f.do(http.MethodPost, "/v1/decisions", fmt.Sprintf(single, author), root...)).Results[0]; r.Error != nil || r.Decision.Author != "root" || r.Decision.By != "root" {
 			t.Errorf("%+v", r)
 		}
-		f.do(http.MethodPost, "/v1/decisions", fmt.Sprintf(single, author)).refused(http.StatusUnauthorized, httpapi.CodeUnauthenticated)
+		f.do(http.MethodPost, "/v1/decisions", fmt.Sprintf(single, author)).refused(http.StatusUnauthorized,
+			httpapi.CodeUnauthenticated)
 	}
 	page, err := f.svc.Decisions().List(t.Context(), decisions.Query{Withdrawn: true})
 	if err != nil {
@@ -166,7 +177,8 @@ func TestDecisions_NoneIsAnonymousOnceThereAreAccounts(t *testing.T) {
 	}
 	named := 0
 	for _, d := range page.Decisions {
-		if d.Verdict != entity.VerdictValue && d.Author != "" && d.By != "" { // the values were pinned before there were accounts
+		// the values were pinned before there were accounts
+		if d.Verdict != entity.VerdictValue && d.Author != "" && d.By != "" {
 			named++
 		} else if d.Verdict != entity.VerdictValue {
 			t.Errorf("an anonymous decision: %+v", d)

@@ -112,8 +112,10 @@ func redacted(urls []string) []string {
 func oneCell(m *cell.Map, of cells.CellStatus) Cell {
 	return Cell{
 		Cell: of.Cell, Role: m.Role(int(of.Cell.Gen)), URL: cell.Redact(of.URL),
-		Answers: answers(of), Writes: of.Writes, Keys: of.Head.Keys, Home: of.Head.Home, Incarnation: of.Head.Incarnation, Epoch: of.Head.Epoch, KnownEpoch: of.Head.KnownEpoch,
-		Filter: of.Filter, Records: of.Counts.Records, Entities: of.Counts.Entities, PUIDs: of.PUIDs, PUIDRoom: of.PUIDRoom, Redo: of.Redo, Bytes: of.Bytes,
+		Answers: answers(of), Writes: of.Writes, Keys: of.Head.Keys, Home: of.Head.Home, Incarnation: of.Head.Incarnation,
+		Epoch: of.Head.Epoch, KnownEpoch: of.Head.KnownEpoch,
+		Filter: of.Filter, Records: of.Counts.Records, Entities: of.Counts.Entities, PUIDs: of.PUIDs, PUIDRoom: of.PUIDRoom,
+		Redo: of.Redo, Bytes: of.Bytes,
 	}
 }
 

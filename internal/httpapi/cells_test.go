@@ -15,13 +15,15 @@ func TestCells(t *testing.T) {
 	f := setup(t, nil)
 	f.item(joe)
 	list := decode[httpapi.CellList](f.get("/v1/cells"))
-	if len(list.Cells) != 2 || len(list.Generations) != 1 || list.Generations[0].Cells != 2 || list.Generations[0].Role != cell.RoleCurrent || list.Epoch == 0 || list.Until.IsZero() {
+	if len(list.Cells) != 2 || len(list.Generations) != 1 || list.Generations[0].Cells != 2 ||
+		list.Generations[0].Role != cell.RoleCurrent || list.Epoch == 0 || list.Until.IsZero() {
 		t.Fatalf("%+v", list)
 	}
 	records := int64(0)
 	for _, c := range list.Cells {
 		records += c.Records
-		if !c.Answers || c.Keys != cell.Open || c.Home != cell.Serving || c.Incarnation != 1 || c.Role != cell.RoleCurrent || c.PUIDRoom != 1<<32-1 || !strings.HasPrefix(c.URL, "sqlite:") {
+		if !c.Answers || c.Keys != cell.Open || c.Home != cell.Serving || c.Incarnation != 1 || c.Role != cell.RoleCurrent ||
+			c.PUIDRoom != 1<<32-1 || !strings.HasPrefix(c.URL, "sqlite:") {
 			t.Errorf("%+v", c)
 		}
 	}
@@ -29,7 +31,8 @@ func TestCells(t *testing.T) {
 		t.Errorf("%d records in all", records)
 	}
 	one := decode[httpapi.CellDetail](f.get("/v1/cells/g0-1"))
-	if one.Cell.Cell.String() != "g0-1" || one.SegmentLo != 1<<31 || one.SegmentHi != 1<<32 || one.Share != 0.5 || one.Puids.Lo != 0 || one.Cells != 2 {
+	if one.Cell.Cell.String() != "g0-1" || one.SegmentLo != 1<<31 || one.SegmentHi != 1<<32 || one.Share != 0.5 ||
+		one.Puids.Lo != 0 || one.Cells != 2 {
 		t.Errorf("%+v", one)
 	}
 	f.get("/v1/cells/g0-2").refused(404, httpapi.CodeNotFound)

@@ -80,7 +80,8 @@ func TestChanges_PagesAreBounded(t *testing.T) {
 		var put httpapi.PutRequest
 		for i := range records {
 			put.Records = append(put.Records, httpapi.RecordInput{Source: "a", Key: fmt.Sprint(b, "-", i), Attributes: httpapi.Attributes{
-				"name": {fmt.Sprint("Place ", b, i)}, "hours": slices.Repeat([]string{strings.Repeat("x", 1000)}, 30), "description": {strings.Repeat("y", 4000)},
+				"name": {fmt.Sprint("Place ", b, i)}, "hours": slices.Repeat([]string{strings.Repeat("x", 1000)}, 30),
+				"description": {strings.Repeat("y", 4000)},
 			}})
 		}
 		body, err := json.Marshal(put)
@@ -124,7 +125,8 @@ func TestChanges_Strict(t *testing.T) {
 	f := setup(t, nil)
 	for _, accept := range []string{"application/json", "text/event-stream"} {
 		for query, pointer := range map[string]string{
-			"cell=x": "?cell", "cell=": "?cell", "cell=g0-0,": "?cell", "after=x": "?after", "after=g0-0:1,": "?after", "limit=0": "?limit",
+			"cell=x": "?cell", "cell=": "?cell", "cell=g0-0,": "?cell", "after=x": "?after", "after=g0-0:1,": "?after",
+			"limit=0": "?limit",
 		} {
 			if p := f.do("GET", "/v1/changes?"+query, "", "Accept", accept).refused(422, httpapi.CodeInvalid); p.Pointer != pointer {
 				t.Errorf("%s: %+v", query, p)

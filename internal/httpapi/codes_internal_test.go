@@ -44,7 +44,8 @@ func TestCodeOf(t *testing.T) {
 		CodeUnavailable: {
 			rollup.ErrBuilding, rollup.ErrBehind, rollup.ErrGone, rollup.ErrNoDocuments, counter.ErrConflict,
 			counter.ErrForgotten, cell.ErrClock, cell.ErrCopy, cell.ErrWentBack, locus.ErrDocuments, locus.ErrReadOnly,
-			resolve.ErrFormat, resolve.ErrBusy, resolve.ErrNewer, resolve.ErrUpgrading, locus.ErrUnavailable, cell.ErrUnavailable, cell.ErrMissing,
+			resolve.ErrFormat, resolve.ErrBusy, resolve.ErrNewer, resolve.ErrUpgrading, locus.ErrUnavailable,
+			cell.ErrUnavailable, cell.ErrMissing,
 			cell.ErrIdentity, cell.ErrFormat, cell.ErrPreflight, context.DeadlineExceeded, context.Canceled,
 		},
 		CodeConflict: {

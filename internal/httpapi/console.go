@@ -13,8 +13,8 @@ import (
 // pageLimit is how many entities a page of the console's list has.
 const pageLimit = 50
 
-// site serves the pages of the console. They are for humans: unknown parameters are ignored, and a missing item has a page
-// that explains it.
+// site serves the pages of the console. They are for humans: unknown parameters are ignored, and a missing item has a
+// page that explains it.
 type site struct {
 	*Server
 	history console.History

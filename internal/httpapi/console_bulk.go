@@ -21,7 +21,8 @@ import (
 // reviewFilter is the filter of a page: pairs that are assigned to others are left out by default.
 func (c *call) reviewFilter() decisions.Filter {
 	return decisions.Filter{
-		Source: c.query["source"], Kind: c.query["kind"], Attribute: c.query["attribute"], Bits: c.query["bits"], Assigned: cmp.Or(c.query["assigned"], decisions.Open), Person: c.author(),
+		Source: c.query["source"], Kind: c.query["kind"], Attribute: c.query["attribute"], Bits: c.query["bits"],
+		Assigned: cmp.Or(c.query["assigned"], decisions.Open), Person: c.author(),
 	}
 }
 
@@ -44,7 +45,8 @@ func (c *call) chosen() (*decisions.Selection, []string, error) {
 
 // bulkPage shows the effect of a verdict about several pairs.
 func (p *site) bulkPage(c *call, body *bytes.Buffer) error {
-	shown := console.Bulk{Verdict: entity.Verdict(cmp.Or(c.query["verdict"], string(entity.VerdictSame))), Filter: c.reviewFilter(), Author: c.author()}
+	shown := console.Bulk{Verdict: entity.Verdict(cmp.Or(c.query["verdict"], string(entity.VerdictSame))),
+		Filter: c.reviewFilter(), Author: c.author()}
 	chosen, marks, err := c.chosen()
 	if err == nil {
 		shown.Marks = marks
@@ -69,7 +71,8 @@ func (p *site) bulkForm(c *call, fields values) (string, error) {
 	}
 	chosen.Filter.Person = fields["author"]
 	defer p.looks.drop(reviewLook)
-	made, err := p.bulk(c, chosen, fields["stamp"], entity.Verdict(fields["verdict"]), decisions.By{Author: fields["author"], Reason: fields["reason"], Principal: proved(c)})
+	made, err := p.bulk(c, chosen, fields["stamp"], entity.Verdict(fields["verdict"]),
+		decisions.By{Author: fields["author"], Reason: fields["reason"], Principal: proved(c)})
 	if err != nil {
 		return "", err
 	}
@@ -79,7 +82,8 @@ func (p *site) bulkForm(c *call, fields values) (string, error) {
 // undoForm withdraws a bulk decision.
 func (p *site) undoForm(c *call, fields values) (string, error) {
 	defer p.looks.drop(reviewLook)
-	results, err := p.svc.Decisions().Undo(c, fields["batch"], access.From(c).Restriction.Kinds, decisions.By{Author: fields["author"], Principal: proved(c)})
+	results, err := p.svc.Decisions().Undo(c, fields["batch"], access.From(c).Restriction.Kinds,
+		decisions.By{Author: fields["author"], Principal: proved(c)})
 	if err != nil {
 		return "", err
 	}

@@ -90,7 +90,8 @@ func drawing(shown *console.Chart, size console.Size) *chart.Chart {
 // charted reads the requested chart. Lines that cannot be read are left out, with the reason. The error is
 // counter.ErrNotFound if there is no such metric.
 func (p *site) charted(c *call) (*console.Chart, error) {
-	shown := &console.Chart{Time: time.Now(), Name: counter.Metric(c.query["name"]), With: counter.Metric(c.query["with"]), Before: c.query["before"] != ""}
+	shown := &console.Chart{Time: time.Now(), Name: counter.Metric(c.query["name"]), With: counter.Metric(c.query["with"]),
+		Before: c.query["before"] != ""}
 	shown.Range, shown.Problems = rangeFrom(c.query, shown.Time)
 	first, err := p.lineOf(c, shown.Name, shown.Range)
 	switch {
@@ -129,9 +130,11 @@ func (p *site) charted(c *call) (*console.Chart, error) {
 
 // lineOf reads the series of a metric, at most a second old.
 func (p *site) lineOf(ctx context.Context, name counter.Metric, of console.Range) (*counter.Series, error) {
-	key := fmt.Sprintf("chart/%d %d %s %s %s", of.From.Unix(), of.To.Unix(), of.Step, of.Zone, cut(string(name), counter.MaxMetric+1))
+	key := fmt.Sprintf("chart/%d %d %s %s %s", of.From.Unix(), of.To.Unix(), of.Step, of.Zone,
+		cut(string(name), counter.MaxMetric+1))
 	return recently(ctx, p.looks, key, func(ctx context.Context) (*counter.Series, error) {
-		return p.svc.Counters().Recorder().Series(ctx, counter.Query{Metrics: []counter.Metric{name}, From: of.From, To: of.To, Step: of.Step, Zone: of.Zone})
+		return p.svc.Counters().Recorder().Series(ctx,
+			counter.Query{Metrics: []counter.Metric{name}, From: of.From, To: of.To, Step: of.Step, Zone: of.Zone})
 	})
 }
 
@@ -162,7 +165,8 @@ func rangeFrom(q values, now time.Time) (of console.Range, problems []string) {
 	length := of.To.Sub(of.From)
 	of.Step = console.StepFor(length)
 	if step := counter.Step(q["step"]); step != "" {
-		unit := map[counter.Step]time.Duration{counter.ByMinute: time.Minute, counter.ByHour: time.Hour, counter.ByDay: 24 * time.Hour}[step]
+		unit := map[counter.Step]time.Duration{counter.ByMinute: time.Minute, counter.ByHour: time.Hour,
+			counter.ByDay: 24 * time.Hour}[step]
 		switch {
 		case unit == 0:
 			problems = append(problems, cut(q["step"], 40)+" is not a step: want minute, hour or day.")

@@ -24,6 +24,7 @@ func writeTable(c *call, name string, rows [][]string) {
 		_ = w.Write(row) // cannot fail in memory
 	}
 	w.Flush()
-	c.w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name + ".csv"}))
+	c.w.Header().Set("Content-Disposition",
+		mime.FormatMediaType("attachment", map[string]string{"filename": name + ".csv"}))
 	writeWhole(c.w, http.StatusOK, mediaCSV+"; charset=utf-8; header=present", body.Bytes())
 }

@@ -17,7 +17,8 @@ import (
 
 // dataPage shows the sources as the latest changes, the kinds and the streams know them, and the way in for files.
 func (p *site) dataPage(c *call, body *bytes.Buffer) error {
-	shown := console.Data{Time: time.Now(), Refused: -1, MayImport: access.From(c).May(access.Write) && !access.From(c).Restriction.Narrow()}
+	shown := console.Data{Time: time.Now(), Refused: -1, MayImport: access.From(c).May(access.Write) &&
+		!access.From(c).Restriction.Narrow()}
 	of := map[string]*console.SourceState{}
 	source := func(name string) *console.SourceState {
 		if of[name] == nil {

@@ -24,13 +24,15 @@ func TestConsole_DefinesRollups(t *testing.T) {
 
 	text := "rollup: shops\r\nkind: place\r\ngroup: category\r\ndimension: city\r\n"
 	read := send("do", "read", "definition", text).page(200)
-	f.says(read, "Preview <small>", "<code>category</code>, divided by <code>city</code>", "It is new", "Define the rollup")
+	f.says(read, "Preview <small>", "<code>category</code>, divided by <code>city</code>", "It is new",
+		"Define the rollup")
 	if _, err := f.svc.Rollups().Get(f.Context(), "shops"); !errors.Is(err, rollup.ErrNotFound) {
 		t.Fatalf("looking at it has defined it: %v", err)
 	}
 	f.says(send("do", "read", "definition", "rollup: shops\nkind: place\ngroup: beak\n").page(200), "problem", "beak")
 	f.says(send("do", "define", "definition", "nonsense").page(200), "problem", "nonsense")
-	f.submit("/define", []string{"Sec-Fetch-Site", "cross-site"}, "do", "define", "definition", text).refused(http.StatusForbidden, httpapi.CodeForbidden)
+	f.submit("/define", []string{"Sec-Fetch-Site", "cross-site"}, "do", "define", "definition",
+		text).refused(http.StatusForbidden, httpapi.CodeForbidden)
 	if to := send("do", "define", "definition", text).leads(); to != "/rollups/shops" {
 		t.Fatalf("a definition leads to %s", to)
 	}
@@ -39,8 +41,10 @@ func TestConsole_DefinesRollups(t *testing.T) {
 	f.says(f.get("/define?rollup=shops").page(200), "Change shops", "dimension: city", "Drop the rollup")
 	f.says(send("do", "read", "rollup", "shops", "definition", text).page(200), "nothing would change")
 	changed := strings.Replace(text, "dimension: city", "dimension: region", 1)
-	f.says(send("do", "read", "rollup", "shops", "definition", changed).page(200), "replaces it when every cell has it", "Change the rollup")
-	f.says(send("do", "define", "rollup", "shops", "definition", strings.Replace(changed, "shops", "others", 1)).page(200), "problem")
+	f.says(send("do", "read", "rollup", "shops", "definition", changed).page(200), "replaces it when every cell has it",
+		"Change the rollup")
+	f.says(send("do", "define", "rollup", "shops", "definition", strings.Replace(changed, "shops", "others", 1)).page(200),
+		"problem")
 	if to := send("do", "define", "rollup", "shops", "definition", changed).leads(); to != "/rollups/shops" {
 		t.Fatalf("a change leads to %s", to)
 	}
@@ -68,16 +72,19 @@ func TestP10_DefineOnlyWhatIsSeen(t *testing.T) {
 	t.Parallel()
 	f := setupSecretive(t)
 	f.token(tokens.Request{Name: "root", Roles: []string{"administrator"}})
-	reader := append([]string{"Cookie", f.signIn(f.token(tokens.Request{Name: "reader", Roles: []string{"reader"}}))}, browser...)
+	reader := append([]string{"Cookie", f.signIn(f.token(tokens.Request{Name: "reader", Roles: []string{"reader"}}))},
+		browser...)
 	if page := f.do(http.MethodGet, "/define?rollup=cities", "", reader...).page(200); strings.Contains(page, "<button name=\"do\"") || strings.Contains(page, "Drop the rollup") {
 		t.Error("a reader gets buttons that are refused")
 	}
-	f.submit("/define", append(reader, ofPage...), "do", "drop", "rollup", "cities", "confirm", "cities").page(http.StatusForbidden)
+	f.submit("/define", append(reader, ofPage...), "do", "drop", "rollup", "cities", "confirm",
+		"cities").page(http.StatusForbidden)
 	ann := append([]string{"Cookie", f.signIn(f.token(tokens.Request{Name: "ann", Roles: []string{"reader", "administrator"}, Restriction: hiding}))}, browser...)
 	for _, path := range []string{"/define?rollup=cities", "/rollups/cities/csv"} {
 		f.says(f.do(http.MethodGet, path, "", ann...).page(http.StatusForbidden), "may not see")
 	}
-	f.submit("/define", append(ann, ofPage...), "do", "drop", "rollup", "cities", "confirm", "cities").page(http.StatusForbidden)
+	f.submit("/define", append(ann, ofPage...), "do", "drop", "rollup", "cities", "confirm",
+		"cities").page(http.StatusForbidden)
 	if _, err := f.svc.Rollups().Get(f.Context(), "cities"); err != nil {
 		t.Error(err)
 	}
@@ -99,7 +106,8 @@ func TestConsole_RollupFile(t *testing.T) {
 		link := strings.Replace(target, "?", "/csv?", 1)
 		f.says(f.get(target).page(200), `href="`+strings.ReplaceAll(link, "&", "&amp;")+`"`)
 		got := f.get(link)
-		if got.Code != 200 || got.Body.String() != want || got.Header().Get("Content-Disposition") != "attachment; filename=places.csv" {
+		if got.Code != 200 || got.Body.String() != want ||
+			got.Header().Get("Content-Disposition") != "attachment; filename=places.csv" {
 			t.Errorf("%s: %d %q, want %q\n%v", query, got.Code, got.Body, want, got.Header())
 		}
 	}

@@ -89,8 +89,9 @@ func (p *site) submit(c *call, do func(*call, values) (string, error)) (to strin
 	})
 	if err == nil && !access.From(c).Named() {
 		http.SetCookie(c.w, &http.Cookie{
-			Name: authorCookie, Value: url.QueryEscape(fields["author"]), Path: "/", MaxAge: 365 * 24 * 60 * 60, HttpOnly: true, SameSite: http.SameSiteLaxMode,
-			Secure: p.overTLS(c.r),
+			Name: authorCookie, Value: url.QueryEscape(fields["author"]), Path: "/", MaxAge: 365 * 24 * 60 * 60, HttpOnly: true,
+			SameSite: http.SameSiteLaxMode,
+			Secure:   p.overTLS(c.r),
 		})
 	}
 	return to, err
@@ -157,8 +158,10 @@ func back(fields values, say url.Values) string {
 // decideForm makes or withdraws a decision.
 func (p *site) decideForm(c *call, fields values) (string, error) {
 	in := decisions.Input{
-		Verdict: entity.Verdict(fields["verdict"]), A: fields["a"], B: fields["b"], Attribute: fields["attribute"], Value: fields["value"],
-		Author: fields["author"], By: proved(c), Reason: fields["reason"], Withdraw: fields["withdraw"] != "", Settles: fields["settles"] != "",
+		Verdict: entity.Verdict(fields["verdict"]), A: fields["a"], B: fields["b"], Attribute: fields["attribute"],
+		Value:  fields["value"],
+		Author: fields["author"], By: proved(c), Reason: fields["reason"], Withdraw: fields["withdraw"] != "",
+		Settles: fields["settles"] != "",
 	}
 	if err := p.mayDecide(c, &in); err != nil {
 		return "", err
@@ -191,7 +194,8 @@ func (p *site) mergeForm(c *call, fields values) (string, error) {
 		return "", err
 	}
 	defer p.looks.drop(reviewLook)
-	result, err := p.svc.Decisions().Merge(c, id.String(), fields["address"], decisions.By{Author: fields["author"], Reason: fields["reason"], Principal: proved(c)})
+	result, err := p.svc.Decisions().Merge(c, id.String(), fields["address"],
+		decisions.By{Author: fields["author"], Reason: fields["reason"], Principal: proved(c)})
 	if err != nil {
 		return "", err
 	}
@@ -212,7 +216,8 @@ func (p *site) unmergeForm(c *call, fields values) (string, error) {
 		return "", err
 	}
 	defer p.looks.drop(reviewLook)
-	results, err := p.svc.Decisions().Unmerge(c, id.String(), []string{fields["address"]}, decisions.By{Author: fields["author"], Reason: fields["reason"], Principal: proved(c)})
+	results, err := p.svc.Decisions().Unmerge(c, id.String(), []string{fields["address"]},
+		decisions.By{Author: fields["author"], Reason: fields["reason"], Principal: proved(c)})
 	if err != nil {
 		return "", err
 	}

@@ -23,7 +23,8 @@ func (f *fixture) submit(path string, from []string, fields ...string) answer {
 	for i := 0; i < len(fields); i += 2 {
 		form.Set(fields[i], fields[i+1])
 	}
-	return f.do(http.MethodPost, path, form.Encode(), append([]string{"Content-Type", "", "Content-Type", "application/x-www-form-urlencoded"}, from...)...)
+	return f.do(http.MethodPost, path, form.Encode(),
+		append([]string{"Content-Type", "", "Content-Type", "application/x-www-form-urlencoded"}, from...)...)
 }
 
 // leads returns where a form redirects.
@@ -63,7 +64,8 @@ func TestForms_AreTakenFromPagesOfThisServerOnly(t *testing.T) {
 	id := f.entityOf("pos:1")
 	decide := []string{"verdict", "same", "a", "pos:1", "b", "web:1"}
 	routes := map[string][]string{
-		"/decisions": decide, "/entities/" + id + "/merge": {"address", "web:1"}, "/entities/" + id + "/unmerge": {"address", "pos:1"},
+		"/decisions": decide, "/entities/" + id + "/merge": {"address", "web:1"},
+		"/entities/" + id + "/unmerge": {"address", "pos:1"},
 	}
 	for path, fields := range routes {
 		for _, from := range [][]string{
@@ -98,7 +100,8 @@ func TestForms_AreTakenFromPagesOfThisServerOnly(t *testing.T) {
 			if media != "" {
 				headers = append(headers, "Content-Type", media)
 			}
-			f.do(http.MethodPost, path, "verdict=same&a=pos%3A1&b=web%3A1&address=web%3A1", headers...).page(http.StatusUnsupportedMediaType)
+			f.do(http.MethodPost, path, "verdict=same&a=pos%3A1&b=web%3A1&address=web%3A1",
+				headers...).page(http.StatusUnsupportedMediaType)
 		}
 	}
 	if d := f.decided(); len(d) != 0 {
@@ -142,13 +145,16 @@ func TestForms_NeedTheNameOfAPerson(t *testing.T) {
 		t.Fatalf("cookies %+v", cookies)
 	}
 	remembered := []string{"Cookie", cookies[0].Name + "=" + cookies[0].Value}
-	f.says(f.do(http.MethodGet, "/entities/"+a+"/what-if?anchor=web%3A1", "", remembered...).page(200), `name="author" value="Åda; &amp; Söhne"`)
-	f.submit("/decisions", append(remembered, ofPage...), "verdict", "different", "a", "pos:1", "b", "web:1", "author", "").leads()
+	f.says(f.do(http.MethodGet, "/entities/"+a+"/what-if?anchor=web%3A1", "", remembered...).page(200),
+		`name="author" value="Åda; &amp; Söhne"`)
+	f.submit("/decisions", append(remembered, ofPage...), "verdict", "different", "a", "pos:1", "b", "web:1",
+		"author", "").leads()
 	if decided := f.decided(); len(decided) != 1 || decided[0].Author != "Åda; & Söhne" || decided[0].Verdict != "different" {
 		t.Errorf("decided %+v", decided)
 	}
 	for _, forged := range []string{"%zz", "%ff", strings.Repeat("x", 256), "%20"} {
-		f.submit("/decisions", append([]string{"Cookie", cookies[0].Name + "=" + forged}, ofPage...), "verdict", "same", "a", "pos:1", "b", "web:1", "author", "").page(422)
+		f.submit("/decisions", append([]string{"Cookie", cookies[0].Name + "=" + forged}, ofPage...), "verdict", "same", "a",
+			"pos:1", "b", "web:1", "author", "").page(422)
 	}
 }
 
@@ -169,7 +175,8 @@ func TestForms_LeadOnlyToPagesOfThisServer(t *testing.T) {
 		"javascript:alert(1)":          "/review",
 		"https:/entities/x@evil:1/%zz": "/review",
 	} {
-		to := f.submit("/decisions", ofPage, "verdict", "same", "a", "pos:1", "b", "web:1", "author", "A&b", "back", back).leads()
+		to := f.submit("/decisions", ofPage, "verdict", "same", "a", "pos:1", "b", "web:1", "author", "A&b", "back",
+			back).leads()
 		bare := strings.NewReplacer("&of=web%3A1&said=pos%3A1", "", "?of=web%3A1&said=pos%3A1", "").Replace
 		if to, want = bare(to), bare(want); to != want {
 			t.Errorf("%q leads to %q, want %q", back, to, want)
@@ -184,11 +191,16 @@ func TestConsole_ReviewJoinsAndWithdraws(t *testing.T) {
 	f.put([4]string{"web", "1", "Bob's Burgers", ""})
 	a, b := f.entityOf("pos:1"), f.entityOf("web:1")
 	pair := "/review?a=pos%3A1&b=web%3A1"
-	f.says(f.get(pair).page(200), "Are these two records the same thing?", "become one of <b>2 records</b>", "locus review answer pos:1 web:1 --same")
-	to := f.submit("/decisions", ofPage, "verdict", "same", "a", "pos:1", "b", "web:1", "author", "Ada", "reason", "the owner <said> so", "back", pair).leads()
-	f.says(f.get(to).page(200), "are <b>the same thing</b>", "<bdi>Ada</bdi>", "the owner &lt;said&gt; so", "Both are in <b>one entity</b> of 2 records")
-	f.says(f.get("/entities/"+b).page(200), "<code>"+b+"</code> is a former id", "<b>the same thing</b>", "Withdraw", "decided by <bdi>Ada</bdi>: <bdi>the owner")
-	to = f.submit("/decisions", ofPage, "verdict", "same", "a", "pos:1", "b", "web:1", "withdraw", "1", "back", pair).leads()
+	f.says(f.get(pair).page(200), "Are these two records the same thing?", "become one of <b>2 records</b>",
+		"locus review answer pos:1 web:1 --same")
+	to := f.submit("/decisions", ofPage, "verdict", "same", "a", "pos:1", "b", "web:1", "author", "Ada", "reason",
+		"the owner <said> so", "back", pair).leads()
+	f.says(f.get(to).page(200), "are <b>the same thing</b>", "<bdi>Ada</bdi>", "the owner &lt;said&gt; so",
+		"Both are in <b>one entity</b> of 2 records")
+	f.says(f.get("/entities/"+b).page(200), "<code>"+b+"</code> is a former id", "<b>the same thing</b>", "Withdraw",
+		"decided by <bdi>Ada</bdi>: <bdi>the owner")
+	to = f.submit("/decisions", ofPage, "verdict", "same", "a", "pos:1", "b", "web:1", "withdraw", "1", "back",
+		pair).leads()
 	f.says(f.get(to).page(200), "Withdrawn.", "become one of")
 	if f.entityOf("pos:1") != a || f.entityOf("web:1") != b {
 		t.Error("both entities are not back")
@@ -208,7 +220,8 @@ func TestConsole_WhatIfThenMergeAndUnmerge(t *testing.T) {
 	f.put([4]string{"pos", "1", "Joe's Pizza", ""})
 	f.put([4]string{"web", "1", "Bob's Burgers", ""})
 	a, b := f.entityOf("pos:1"), f.entityOf("web:1")
-	f.says(f.get("/entities/"+a+"/what-if?merge=web%3A1").page(200), "were the same thing", "Nothing has been changed", "2 records", `action="/entities/`+a+`/merge"`)
+	f.says(f.get("/entities/"+a+"/what-if?merge=web%3A1").page(200), "were the same thing", "Nothing has been changed",
+		"2 records", `action="/entities/`+a+`/merge"`)
 	f.says(f.get("/entities/"+a+"/what-if?merge=%3Cb%3E").page(200), "If <bdi>&lt;b&gt;</bdi> were", `role="alert"`)
 	f.says(f.get("/entities/"+a+"/what-if?merge="+url.QueryEscape(a)).page(200), "the same")
 	if to := f.get("/entities/" + a + "/what-if").Header().Get("Location"); to != "/entities/"+a {
@@ -221,8 +234,10 @@ func TestConsole_WhatIfThenMergeAndUnmerge(t *testing.T) {
 		t.Errorf("merged, and led to %q", to)
 	}
 	f.says(f.get("/entities/"+b).page(200), "2 records from 2 sources", "split it off")
-	f.says(f.get("/entities/"+a+"/what-if?without=pos%3A1").page(200), "were deleted", "Records cannot be deleted in the console")
-	f.says(f.get("/entities/"+a+"/what-if?apart=web%3A1").page(200), "were a different thing", "<code>"+b+"</code>", "only here")
+	f.says(f.get("/entities/"+a+"/what-if?without=pos%3A1").page(200), "were deleted",
+		"Records cannot be deleted in the console")
+	f.says(f.get("/entities/"+a+"/what-if?apart=web%3A1").page(200), "were a different thing", "<code>"+b+"</code>",
+		"only here")
 	f.submit("/entities/"+a+"/unmerge", ofPage, "address", "web:1").leads()
 	if f.entityOf("pos:1") != a || f.entityOf("web:1") != b {
 		t.Error("both entities are not back")

@@ -17,7 +17,8 @@ import (
 func TestConsole_HomeShowsWhatLooksWrong(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
-	f.put([4]string{"pos", "1", "Joe's Pizza", "+14155552300"}, [4]string{"web", "1", "Joe Pizza", "415-555-2300"}, [4]string{"guide", "1", "Joe's Pizza", "+14155552300"}, [4]string{"web", "2", "Zebra Lounge", "+14155552301"})
+	f.put([4]string{"pos", "1", "Joe's Pizza", "+14155552300"}, [4]string{"web", "1", "Joe Pizza", "415-555-2300"},
+		[4]string{"guide", "1", "Joe's Pizza", "+14155552300"}, [4]string{"web", "2", "Zebra Lounge", "+14155552301"})
 	for i, name := range []string{"Alpha Motors", "Quince Bakery", "Violet Dental"} {
 		f.put([4]string{"desk", fmt.Sprint(i), name, "+14155559999"})
 	}
@@ -51,7 +52,8 @@ func TestConsole_HomeFindsLargeEntities(t *testing.T) {
 	for i := range 520 {
 		name := fmt.Sprintf("Q%dx%d", i*i, i)
 		records = append(records, httpapi.RecordInput{Source: "pos", Key: name, Attributes: httpapi.Attributes{
-			"name": {name}, "city": {"Oakland"}, "region": {"CA"}, "country": {"US"}, "category": {"cafe"}, "description": {name}, "hours": {name},
+			"name": {name}, "city": {"Oakland"}, "region": {"CA"}, "country": {"US"}, "category": {"cafe"},
+			"description": {name}, "hours": {name},
 		}})
 	}
 	body, err := json.Marshal(httpapi.PutRequest{Records: records})
@@ -66,7 +68,8 @@ func TestConsole_HomeFindsLargeEntities(t *testing.T) {
 	large := []string{"Joe's Pizza", "Zebra Lounge", "Quince Bakery", "Alpha Motors", "Violet Dental", "Otter Plumbing"}
 	for i, name := range large {
 		phone := fmt.Sprintf("+1415555%04d", 2300+i)
-		f.put([4]string{"desk", name, name, phone}, [4]string{"desk", name + "2", name, phone}, [4]string{"desk", name + "3", name, phone})
+		f.put([4]string{"desk", name, name, phone}, [4]string{"desk", name + "2", name, phone},
+			[4]string{"desk", name + "3", name, phone})
 	}
 	_, page, _ := strings.Cut(f.get("/").page(200), "Among 506 sampled entities")
 	largest, _, _ := strings.Cut(page[strings.Index(page, `id="largest"`):], "</tbody>")

@@ -21,8 +21,8 @@ import (
 // mediaFile is the type of the body that has a part of a file. No form sends it.
 const mediaFile = "application/octet-stream"
 
-// fromFile registers a handler for a part of a file, from a page of this server. The part has a header and whole rows, like a
-// small file, so the server keeps nothing between two parts, and the limits of any other body hold.
+// fromFile registers a handler for a part of a file, from a page of this server. The part has a header and whole rows,
+// like a small file, so the server keeps nothing between two parts, and the limits of any other body hold.
 func (p *site) fromFile(path string, class audit.Class, do func(*call) error) http.HandlerFunc {
 	rt := &route{path: path, class: writes, audit: class}
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -47,7 +47,8 @@ func (p *site) fromFile(path string, class audit.Class, do func(*call) error) ht
 // itemOf is a row as an item of a put.
 func itemOf(ctx context.Context, row *bulk.Row) (it item) {
 	observed, f := observedAt(row.Observed)
-	it.put = records.Input{Ref: entity.Ref{Source: row.Source, Key: row.Key}, Kind: row.Kind, Observed: observed, Attributes: entity.Attributes(row.Attributes)}
+	it.put = records.Input{Ref: entity.Ref{Source: row.Source, Key: row.Key}, Kind: row.Kind, Observed: observed,
+		Attributes: entity.Attributes(row.Attributes)}
 	it.note(f)
 	it.note(requireSource(access.From(ctx), row.Source, "/source"))
 	return it

@@ -21,7 +21,8 @@ func (f *fixture) file(path, part string, headers []string, fields ...string) an
 	for i := 0; i < len(fields); i += 2 {
 		q.Set(fields[i], fields[i+1])
 	}
-	return f.do(http.MethodPost, path+"?"+q.Encode(), part, append([]string{"Content-Type", "", "Content-Type", "application/octet-stream"}, headers...)...)
+	return f.do(http.MethodPost, path+"?"+q.Encode(), part,
+		append([]string{"Content-Type", "", "Content-Type", "application/octet-stream"}, headers...)...)
 }
 
 // became is the answer to a part.
@@ -43,13 +44,16 @@ func TestImport_FileIsSeenBeforeItIsStored(t *testing.T) {
 	f.put([4]string{"pos", "1", "Joe's Pizza", "+14155552300"})
 	of := f.entityOf("pos:1")
 	page := f.file("/data/preview", semicolons, ofPage, "name", "kunden <1>.csv").page(200)
-	f.says(page, "kunden &lt;1&gt;.csv", "CSV with semicolons", `name="delimiter" value=";"`, "Joes Pizza", `name="set.name"`)
+	f.says(page, "kunden &lt;1&gt;.csv", "CSV with semicolons", `name="delimiter" value=";"`, "Joes Pizza",
+		`name="set.name"`)
 	mapped := []string{
-		"mapped", "1", "name", "kunden.csv", "format", "csv", "delimiter", ";", "encoding", "", "source", "kunden", "kind", "place", "key", "Nr",
+		"mapped", "1", "name", "kunden.csv", "format", "csv", "delimiter", ";", "encoding", "", "source", "kunden", "kind",
+		"place", "key", "Nr",
 		"set.name", "Firma", "set.city", "Ort", "set.phones", "Telefon",
 	}
 	page = f.file("/data/preview", semicolons, ofPage, mapped...).page(200)
-	f.says(page, `name="set.name" value="Firma"`, `name="key" value="Nr"`, "<b>matched</b>", `href="/entities/`+of+`"`, "<b>created</b>", "name: Zebra Lounge")
+	f.says(page, `name="set.name" value="Firma"`, `name="key" value="Nr"`, "<b>matched</b>", `href="/entities/`+of+`"`,
+		"<b>created</b>", "name: Zebra Lounge")
 	if strings.Contains(page, `value="1" disabled`) {
 		t.Error("a file without questions cannot be imported")
 	}
@@ -58,7 +62,8 @@ func TestImport_FileIsSeenBeforeItIsStored(t *testing.T) {
 	}
 
 	got := decode[became](f.file("/data/import", semicolons+"3;Quince Bakery;Oakland\n", ofPage, mapped...))
-	if got.Rows != 3 || got.Became["matched"] != 1 || got.Became["created"] != 1 || len(got.Refused) != 1 || got.Refused[0].Line != 4 || got.Refused[0].Reason == "" {
+	if got.Rows != 3 || got.Became["matched"] != 1 || got.Became["created"] != 1 || len(got.Refused) != 1 ||
+		got.Refused[0].Line != 4 || got.Refused[0].Reason == "" {
 		t.Fatalf("%+v", got)
 	}
 	if f.entityOf("kunden:1") != of {
@@ -79,9 +84,11 @@ func TestImport_PartsAreReadAsTheWhole(t *testing.T) {
 	f := setup(t, nil)
 	const file = "id;name;city\n1;M\x81ller;NULL\n2;K\x94ln;Bonn\n3;J\x84ger;N/A\n"
 	page := f.file("/data/preview", file, ofPage, "name", "dos.csv").page(200)
-	f.says(page, "cp850", "NULL and N/A are no values", `name="null" value="NULL|N/A"`, `name="encoding" value="cp850"`, "name: Müller")
+	f.says(page, "cp850", "NULL and N/A are no values", `name="null" value="NULL|N/A"`, `name="encoding" value="cp850"`,
+		"name: Müller")
 	mapped := []string{
-		"mapped", "1", "name", "dos.csv", "format", "csv", "delimiter", ";", "encoding", "cp850", "null", "NULL|N/A", "source", "dos", "kind", "place", "key", "id",
+		"mapped", "1", "name", "dos.csv", "format", "csv", "delimiter", ";", "encoding", "cp850", "null", "NULL|N/A",
+		"source", "dos", "kind", "place", "key", "id",
 		"set.name", "name", "set.city", "city",
 	}
 	if got := decode[became](f.file("/data/import", "id;name;city\n4;B\x84r;NULL\n5;NaN;Bonn\n", ofPage, mapped...)); got.Rows != 2 || len(got.Refused) > 0 {
@@ -106,14 +113,19 @@ func TestImport_SaysWhatItDoesNotKnow(t *testing.T) {
 	} {
 		f.says(f.file("/data/preview", part, ofPage, "name", "x.csv").page(200), want)
 	}
-	f.says(f.file("/data/preview", semicolons, ofPage, "mapped", "1", "source", "a", "kind", "place", "key", "Nr", "set.name", "Name").page(200), "Name")
-	f.says(f.file("/data/preview", semicolons, ofPage, "mapped", "1", "source", "a", "kind", "nothing", "key", "Nr", "set.name", "Firma").page(200), "nothing")
-	f.file("/data/import", semicolons, ofPage, "mapped", "1", "source", "a", "kind", "place", "key", "Nr", "set.name", "Name").refused(http.StatusUnprocessableEntity, httpapi.CodeInvalid)
-	f.file("/data/import", "\x1f\x8b\x08\x00", ofPage, "mapped", "1").refused(http.StatusUnprocessableEntity, httpapi.CodeInvalid)
+	f.says(f.file("/data/preview", semicolons, ofPage, "mapped", "1", "source", "a", "kind", "place", "key", "Nr",
+		"set.name", "Name").page(200), "Name")
+	f.says(f.file("/data/preview", semicolons, ofPage, "mapped", "1", "source", "a", "kind", "nothing", "key", "Nr",
+		"set.name", "Firma").page(200), "nothing")
+	f.file("/data/import", semicolons, ofPage, "mapped", "1", "source", "a", "kind", "place", "key", "Nr", "set.name",
+		"Name").refused(http.StatusUnprocessableEntity, httpapi.CodeInvalid)
+	f.file("/data/import", "\x1f\x8b\x08\x00", ofPage, "mapped", "1").refused(http.StatusUnprocessableEntity,
+		httpapi.CodeInvalid)
 	for _, dialect := range [][]string{{"delimiter", "ab"}, {"delimiter", "\n"}, {"quote", "xyz"}, {"encoding", "ebcdic"}, {"format", "xlsx"}, {"format", "sql"}} {
 		f.file("/data/import", semicolons, ofPage, append(dialect, "mapped", "1", "source", "a", "key", "Nr", "set.name", "Firma")...).refused(http.StatusUnprocessableEntity, httpapi.CodeInvalid)
 	}
-	f.file("/data/import", "x", ofPage, "mapped", "1", "format", "parquet").refused(http.StatusUnprocessableEntity, httpapi.CodeInvalid)
+	f.file("/data/import", "x", ofPage, "mapped", "1", "format", "parquet").refused(http.StatusUnprocessableEntity,
+		httpapi.CodeInvalid)
 }
 
 func TestImport_ObeysLimitsAndPermissions(t *testing.T) {
@@ -125,7 +137,8 @@ func TestImport_ObeysLimitsAndPermissions(t *testing.T) {
 	for i := range 1001 {
 		fmt.Fprintf(&many, "%d,Place %d\n", i, i)
 	}
-	f.file("/data/import", many.String(), ofPage, mapped...).refused(http.StatusRequestEntityTooLarge, httpapi.CodeTooLarge)
+	f.file("/data/import", many.String(), ofPage, mapped...).refused(http.StatusRequestEntityTooLarge,
+		httpapi.CodeTooLarge)
 	large := "id,name\n1," + strings.Repeat("x", 1<<20)
 	for _, path := range []string{"/data/import", "/data/preview"} {
 		f.file(path, large, ofPage, mapped...).refused(http.StatusRequestEntityTooLarge, httpapi.CodeTooLarge)
@@ -151,7 +164,8 @@ func TestImport_ObeysLimitsAndPermissions(t *testing.T) {
 	if strings.Contains(page, `id="upload"`) {
 		t.Error("a reader is offered an import")
 	}
-	limited := session(tokens.Request{Name: "limited", Roles: []string{"reader", "writer"}, WriteSources: []string{"shop"}})
+	limited := session(tokens.Request{Name: "limited", Roles: []string{"reader", "writer"},
+		WriteSources: []string{"shop"}})
 	if got := decode[became](f.file("/data/import", part, append(limited, ofPage...), mapped...)); got.Became["created"] != 1 {
 		t.Errorf("%+v", got)
 	}
@@ -159,7 +173,8 @@ func TestImport_ObeysLimitsAndPermissions(t *testing.T) {
 	if got := decode[became](f.file("/data/import", part, append(limited, ofPage...), mapped...)); len(got.Refused) != 1 || !strings.Contains(got.Refused[0].Reason, "shop") {
 		t.Errorf("another source is written: %+v", got)
 	}
-	narrow := session(tokens.Request{Name: "narrow", Roles: []string{"reader", "writer"}, Restriction: tokens.Restriction{Kinds: []string{"place"}}})
+	narrow := session(tokens.Request{Name: "narrow", Roles: []string{"reader", "writer"},
+		Restriction: tokens.Restriction{Kinds: []string{"place"}}})
 	if a := f.do(http.MethodGet, "/data", "", narrow...); a.Code != http.StatusForbidden {
 		t.Errorf("who sees one kind sees the page: %d", a.Code)
 	}

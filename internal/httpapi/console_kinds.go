@@ -22,8 +22,8 @@ import (
 const (
 	// maxTried is the maximum number of bytes of a record that is typed to be compared.
 	maxTried = 4096
-	// maxDraft is the maximum number of records of an installation whose drafts are tried in a page: the dry run resolves all
-	// records of the kind.
+	// maxDraft is the maximum number of records of an installation whose drafts are tried in a page: the dry run
+	// resolves all records of the kind.
 	maxDraft = 20_000
 	// switchWait is how long a page waits for a migration. The maintenance loop continues it.
 	switchWait = 2 * time.Second
@@ -85,7 +85,8 @@ func (p *site) tried(c *call, schema *match.Schema, text string) (match.Attribut
 	if _, declared := schema.Attribute(strings.TrimSpace(name)); !declared && text != "" && !strings.Contains(text, "\n") {
 		rec, err := p.svc.Entities().Record(c, text)
 		if err != nil {
-			return nil, fault(CodeInvalid, "", "%.80q is neither the address of a record nor a line like \"name: Joe's Pizza\"", text)
+			return nil, fault(CodeInvalid, "",
+				"%.80q is neither the address of a record nor a line like \"name: Joe's Pizza\"", text)
 		}
 		if rec.Kind != schema.Kind {
 			return nil, fault(CodeInvalid, "", "%.80s is of kind %s", text, rec.Kind)
@@ -100,7 +101,8 @@ func (p *site) tried(c *call, schema *match.Schema, text string) (match.Attribut
 		name, value, found := strings.Cut(line, ":")
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 		if _, declared := schema.Attribute(name); !found || !declared {
-			return nil, fault(CodeInvalid, "", "%.80q is not a line like \"name: Joe's Pizza\" with an attribute of the kind", line)
+			return nil, fault(CodeInvalid, "",
+				"%.80q is not a line like \"name: Joe's Pizza\" with an attribute of the kind", line)
 		}
 		a[name] = append(a[name], value)
 	}
@@ -164,7 +166,8 @@ func (p *site) dryRun(c *call, proposal kinds.Proposal, shown *console.Draft) (e
 		return err
 	}
 	if status.Counts.Records > maxDraft {
-		return fault(CodeInvalid, "", "a page tries drafts on at most %d records: use locus kind migrate FILE --dry-run", maxDraft)
+		return fault(CodeInvalid, "", "a page tries drafts on at most %d records: use locus kind migrate FILE --dry-run",
+			maxDraft)
 	}
 	if shown.Diff, err = p.svc.Kinds().Compare(c, proposal, func(kinds.Progress) {}); err != nil {
 		return err

@@ -24,7 +24,9 @@ func TestKinds_Pages(t *testing.T) {
 		f.item(r)
 	}
 	f.post("/v1/decisions", `{"decisions":[{"verdict":"same","a":"a:oak","b":"b:oak","author":"ann"}]}`)
-	f.says(f.get("/kinds").page(http.StatusOK), `<td class="words"><bdi>street and number equal</bdi></td><td>&#43;6.50</td><td>1</td><td>0</td><td>1</td><td>0</td>`, "locus quality keys --kind place", "/kinds/draft?kind=place")
+	f.says(f.get("/kinds").page(http.StatusOK),
+		`<td class="words"><bdi>street and number equal</bdi></td><td>&#43;6.50</td><td>1</td><td>0</td><td>1</td><td>0</td>`,
+		"locus quality keys --kind place", "/kinds/draft?kind=place")
 
 	try := func(a, b string) string {
 		return f.get("/kinds/try?" + url.Values{"kind": {"place"}, "a": {a}, "b": {b}}.Encode()).page(http.StatusOK)
@@ -47,13 +49,15 @@ func TestKinds_Pages(t *testing.T) {
 		return f.submit("/kinds/draft", ofPage, "kind", "place", "do", do, "schema", schema)
 	}
 	tried := send("try", draft).page(http.StatusOK)
-	f.says(tried, `<th scope="row">entities now</th><td>2</td>`, `<th scope="row">merged of several</th><td>1</td>`, "1 of 1", "Switch to the draft", "b:mill")
+	f.says(tried, `<th scope="row">entities now</th><td>2</td>`, `<th scope="row">merged of several</th><td>1</td>`,
+		"1 of 1", "Switch to the draft", "b:mill")
 	if got := f.svc.Kinds().Schema("place"); got.Hash() != now.Hash() {
 		t.Fatal("a dry run has changed the kind")
 	}
 	f.says(send("try", "kind: person\nversion: 9\nattributes: {}\n").page(http.StatusOK), "problem")
 	f.says(send("switch", "nonsense").page(http.StatusOK), "problem")
-	f.submit("/kinds/draft", []string{"Sec-Fetch-Site", "cross-site"}, "kind", "place", "do", "switch", "schema", draft).refused(http.StatusForbidden, httpapi.CodeForbidden)
+	f.submit("/kinds/draft", []string{"Sec-Fetch-Site", "cross-site"}, "kind", "place", "do", "switch", "schema",
+		draft).refused(http.StatusForbidden, httpapi.CodeForbidden)
 	if answer := send("switch", draft); answer.Code != http.StatusSeeOther {
 		t.Fatalf("%d %s", answer.Code, answer.Body)
 	}

@@ -74,7 +74,8 @@ func (p *site) view(ctx context.Context, name counter.Metric, view console.View,
 	from, to, step := view.Range(day)
 	key := "view/" + string(view) + from.Format(time.DateOnly) + "/" + cut(string(name), counter.MaxMetric+1)
 	return recently(ctx, p.looks, key, func(ctx context.Context) (*counter.Series, error) {
-		return p.svc.Counters().Recorder().Series(ctx, counter.Query{Metrics: []counter.Metric{name}, From: from, To: to, Step: step})
+		return p.svc.Counters().Recorder().Series(ctx,
+			counter.Query{Metrics: []counter.Metric{name}, From: from, To: to, Step: step})
 	})
 }
 
@@ -90,12 +91,14 @@ func (p *site) own(ctx context.Context) (*counter.Series, error) {
 func (p *site) noMetric(c *call, name string) error {
 	if strings.HasPrefix(name, locus.OwnMetrics) {
 		return p.notice(c.w, c.r, http.StatusOK, console.Notice{
-			Title: "Nothing counted yet", Text: "Locus counts each of its own metrics from the first event on. There was none of this one yet.",
+			Title: "Nothing counted yet",
+			Text:  "Locus counts each of its own metrics from the first event on. There was none of this one yet.",
 			Asked: cut(name, counter.MaxMetric), Command: []string{"locus", "metric", "list", locus.OwnMetrics},
 		})
 	}
 	return p.notice(c.w, c.r, http.StatusNotFound, console.Notice{
-		Title: "No such metric", Text: "No hits were counted under this name.", Asked: cut(name, counter.MaxMetric), Command: []string{"locus", "metric", "list"},
+		Title: "No such metric", Text: "No hits were counted under this name.", Asked: cut(name, counter.MaxMetric),
+		Command: []string{"locus", "metric", "list"},
 	})
 }
 
@@ -118,7 +121,8 @@ func (p *site) picture(c *call, _ *bytes.Buffer) error {
 			return err
 		}
 		drawn.Lines[0].Name = day.Format(time.DateOnly)
-		drawn.Lines = append(drawn.Lines, chart.Line{Name: "the day before", Values: valuesOf(before.Lines[0].Values), Faint: true})
+		drawn.Lines = append(drawn.Lines,
+			chart.Line{Name: "the day before", Values: valuesOf(before.Lines[0].Values), Faint: true})
 	}
 	drawn.Width, drawn.Height = console.Size(c.query["size"]).Pixels()
 	return writeChart(c, name, drawn)

@@ -35,7 +35,8 @@ const evil = `..//<script>alert(1)</script>?a=b&c,d`
 func TestConsole_Counters(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
-	f.says(f.get("/counters").page(200), "Nothing is counted yet", "locus metric hit &#39;page /about&#39;", `href="/counters"`)
+	f.says(f.get("/counters").page(200), "Nothing is counted yet", "locus metric hit &#39;page /about&#39;",
+		`href="/counters"`)
 	f = setup(t, nil)
 	f.countHits(4711, evil)
 	f.countHits(1, "page /", "page /about")
@@ -76,17 +77,20 @@ func TestConsole_Picture(t *testing.T) {
 		for _, query := range []string{"view=day", "view=day&theme=dark", "view=day&size=narrow", "view=month", "view=year"} {
 			a := f.get("/counters/picture?day=" + day + "&at=1&" + query + "&name=" + url.QueryEscape(metric))
 			body := a.Body.String()
-			if a.Code != 200 || a.Header().Get("Content-Type") != "image/svg+xml" || !strings.HasPrefix(body, "<svg ") || seen[body] {
+			if a.Code != 200 || a.Header().Get("Content-Type") != "image/svg+xml" || !strings.HasPrefix(body, "<svg ") ||
+				seen[body] {
 				t.Errorf("%s of %s: %d %.200s", query, metric, a.Code, body)
 			}
-			if strings.Contains(body, "<script") || strings.Contains(body, "<style") || !strings.Contains(a.Header().Get("Content-Security-Policy"), "default-src 'none'") {
+			if strings.Contains(body, "<script") || strings.Contains(body, "<style") ||
+				!strings.Contains(a.Header().Get("Content-Security-Policy"), "default-src 'none'") {
 				t.Errorf("%s of %s: %.300s", query, metric, body)
 			}
 			seen[body] = true
 		}
 	}
 	for query, status := range map[string]int{
-		"name=none&view=day&day=" + day: 404, "name=temp&view=week&day=" + day: 422, "name=temp&view=day&day=today": 422, "": 422,
+		"name=none&view=day&day=" + day: 404, "name=temp&view=week&day=" + day: 422,
+		"name=temp&view=day&day=today": 422, "": 422,
 	} {
 		if a := f.get("/counters/picture?" + query); a.Code != status {
 			t.Errorf("%q: %d, want %d", query, a.Code, status)

@@ -34,8 +34,9 @@ func (p *site) planOf(c *call, kinds []*match.Schema) (*bulk.Plan, error) {
 		return nil, errors.New("this is not CSV, JSON lines or JSON as text: compressed files, workbooks, Parquet and UTF-16 are imported with locus ingest")
 	}
 	o := &bulk.Options{
-		Format: bulk.Format(c.query["format"]), Delimiter: c.query["delimiter"], Quote: c.query["quote"], NoHeader: c.query["header"] == "no",
-		Source: c.query["source"], Kind: c.query["kind"],
+		Format: bulk.Format(c.query["format"]), Delimiter: c.query["delimiter"], Quote: c.query["quote"],
+		NoHeader: c.query["header"] == "no",
+		Source:   c.query["source"], Kind: c.query["kind"],
 	}
 	if o.Format != bulk.Auto && o.Format != bulk.CSV && o.Format != bulk.JSONL && o.Format != bulk.JSON {
 		return nil, fmt.Errorf("the format %.20q is imported with locus ingest", o.Format)
@@ -130,7 +131,8 @@ func fileProblem(err error) string {
 // propose fills in the recognised columns, and the matches of the first records.
 func (p *site) propose(c *call, plan *bulk.Plan, shown *console.Import) error {
 	kinds := p.svc.Kinds().Schemas()
-	shown.Layout, shown.Source, shown.Kind, shown.Key = plan.Layout(), plan.Source, cmp.Or(plan.Kind, kinds[0].Kind), strings.Join(plan.Key, ",")
+	shown.Layout, shown.Source, shown.Kind, shown.Key = plan.Layout(), plan.Source, cmp.Or(plan.Kind,
+		kinds[0].Kind), strings.Join(plan.Key, ",")
 	if shown.Key == bulk.HashKey {
 		shown.Key = ""
 	}
@@ -200,7 +202,8 @@ func (p *site) foresee(c *call, plan *bulk.Plan, shown *console.Import) error {
 			line.Values = append(line.Values, name+": "+strings.Join(row.Attributes[name], ", "))
 		}
 		shown.Rows = append(shown.Rows, line)
-		probes = append(probes, entities.Probe{Ref: it.put.Ref, Kind: it.put.Kind, Observed: it.put.Observed, Attributes: it.put.Attributes})
+		probes = append(probes, entities.Probe{Ref: it.put.Ref, Kind: it.put.Kind, Observed: it.put.Observed,
+			Attributes: it.put.Attributes})
 	}
 	if len(probes) == 0 {
 		return nil
@@ -217,7 +220,8 @@ func (p *site) foresee(c *call, plan *bulk.Plan, shown *console.Import) error {
 			}
 		}
 		for _, near := range f.Candidates {
-			row.Near = append(row.Near, console.ImportNear{Entity: near.Entity.ID.String(), Name: near.Entity.View.First("name"), Level: string(near.Level), Weight: near.MatchWeight.String()})
+			row.Near = append(row.Near, console.ImportNear{Entity: near.Entity.ID.String(), Name: near.Entity.View.First("name"),
+				Level: string(near.Level), Weight: near.MatchWeight.String()})
 		}
 		if f.Put != nil {
 			if row.Outcome = f.Put.Outcome; !f.Put.Entity.IsZero() {

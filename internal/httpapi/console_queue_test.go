@@ -21,7 +21,8 @@ func (f *fixture) doubtful(names ...string) {
 	for i, name := range names {
 		for j, source := range []string{"pos", "web"} {
 			puts = append(puts, records.Input{Ref: entity.Ref{Source: source, Key: fmt.Sprint(i)}, Attributes: entity.Attributes{
-				"name": {name}, "city": {"Springfield"}, "phones": {fmt.Sprintf([]string{"+141555523%02d", "+165077799%02d"}[j], 17*i)},
+				"name": {name}, "city": {"Springfield"},
+				"phones": {fmt.Sprintf([]string{"+141555523%02d", "+165077799%02d"}[j], 17*i)},
 			}})
 		}
 	}
@@ -46,8 +47,8 @@ func listed(page string) (pairs []string) {
 	return pairs
 }
 
-// The list that a person answers agrees with the queue after every answer, undone ones included, although the queue is not
-// read again for it.
+// The list that a person answers agrees with the queue after every answer, undone ones included, although the queue is
+// not read again for it.
 func TestConsole_TheKeptQueueAgreesWithTheQueue(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)

@@ -149,7 +149,8 @@ func (p *site) whatIfPage(c *call, body *bytes.Buffer) error {
 		ask.Decide = []decisions.Input{{Verdict: "same", A: ask.Of, B: shown.Address}}
 	case c.query["pin"] != "":
 		shown.Question, shown.Attribute, shown.Address = console.Pin, c.query["pin"], c.query["value"]
-		ask.Decide = []decisions.Input{{Verdict: entity.VerdictValue, A: ask.Of, Attribute: shown.Attribute, Value: shown.Address}}
+		ask.Decide = []decisions.Input{{Verdict: entity.VerdictValue, A: ask.Of, Attribute: shown.Attribute,
+			Value: shown.Address}}
 	case c.query["anchor"] != "":
 		shown.Question, shown.Address = console.Anchor, c.query["anchor"]
 		ask.Decide = []decisions.Input{{Verdict: entity.VerdictAnchor, A: shown.Address}}

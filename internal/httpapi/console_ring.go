@@ -23,7 +23,8 @@ func (p *site) ringPage(c *call, body *bytes.Buffer) error {
 	if err != nil {
 		return err
 	}
-	shown := console.Ring{Time: snapshot.Time, Status: snapshot.Status, Map: snapshot.Map, Address: strings.TrimSpace(c.query["address"])}
+	shown := console.Ring{Time: snapshot.Time, Status: snapshot.Status, Map: snapshot.Map,
+		Address: strings.TrimSpace(c.query["address"])}
 	if from := c.query["from"]; from != "" {
 		if shown.From, err = cell.ParseID(from); err != nil {
 			shown.Problem = "The table begins with the first cell: " + cut(from, 40) + " does not name one."

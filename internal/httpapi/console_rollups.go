@@ -174,6 +174,7 @@ func (p *site) excuse(c *call, err error) string {
 // noRollup reports that there is no such rollup.
 func (p *site) noRollup(c *call, name string) error {
 	return p.notice(c.w, c.r, http.StatusNotFound, console.Notice{
-		Title: "No such rollup", Text: "No rollup has this name, or it was dropped.", Asked: cut(name, 200), Command: []string{"locus", "rollup", "list"},
+		Title: "No such rollup", Text: "No rollup has this name, or it was dropped.", Asked: cut(name, 200),
+		Command: []string{"locus", "rollup", "list"},
 	})
 }

@@ -19,7 +19,8 @@ func (f *fixture) countedPlaces(categories ...string) {
 	f.Helper()
 	if _, _, err := f.svc.Rollups().Define(f.Context(), rollup.Definition{
 		Name: "places", Kind: "place", Group: []string{"category"}, Dimension: "city",
-		Measures: []rollup.Measure{{Name: "places", Func: rollup.Count}, {Name: "codes", Func: rollup.Distinct, Attribute: "postcode"}},
+		Measures: []rollup.Measure{{Name: "places", Func: rollup.Count},
+			{Name: "codes", Func: rollup.Distinct, Attribute: "postcode"}},
 	}); err != nil {
 		f.Fatal(err)
 	}
@@ -32,7 +33,8 @@ func (f *fixture) countedPlaces(categories ...string) {
 	latest() // from now on changes have the attributes to count by
 	var puts []records.Input
 	for i, category := range categories {
-		p := records.Input{Attributes: map[string][]string{"name": {"Place " + category}, "category": {category}, "city": {"Springfield"}}}
+		p := records.Input{Attributes: map[string][]string{"name": {"Place " + category}, "category": {category},
+			"city": {"Springfield"}}}
 		p.Source, p.Key = "pos", string(rune('a'+i))
 		puts = append(puts, p)
 	}
@@ -48,7 +50,8 @@ func TestConsole_Rollups(t *testing.T) {
 	f.says(f.get("/rollups").page(200), "Nothing is counted yet", "group: category\ndimension: region", `href="/rollups"`)
 	f = setup(t, nil)
 	f.countedPlaces("bakery", "diner")
-	f.says(f.get("/rollups").page(200), `href="/rollups/places"`, "locus rollup status places", "following", "Groups: <b>2 in 2 cells</b>")
+	f.says(f.get("/rollups").page(200), `href="/rollups/places"`, "locus rollup status places", "following",
+		"Groups: <b>2 in 2 cells</b>")
 }
 
 func TestConsole_Rollup(t *testing.T) {
@@ -57,17 +60,19 @@ func TestConsole_Rollup(t *testing.T) {
 	f.countedPlaces("bakery", "<script>alert(1)</script>", "a/b", "-dash")
 	const all = "<bdi>&lt;script&gt;alert(1)&lt;/script&gt;</bdi>"
 	for query, wants := range map[string][]string{
-		"":                                      {all, "locus rollup get places --top 50 --by places", `href="/rollups/places?order=name"`},
-		"?by=places&page=2":                     {"No more groups.", "First groups"},
-		"?page=-1":                              {all},
-		"?page=99999999999999999999":            {all},
-		"?by=codes":                             {all, "Groups cannot be ordered by codes: want one of places."},
-		"?by=<b>":                               {all, "Groups cannot be ordered by &lt;b&gt;"},
-		"?order=name":                           {all, "locus rollup get places<", "codes"},
-		`?order=name&after=["bakery"]`:          {"First groups"},
-		`?order=name&after=["a","b"]`:           {all, "it cannot begin after"},
-		`?order=name&after=x`:                   {all, "it cannot begin after x."},
-		"?g1=bakery":                            {"<bdi>bakery</bdi>", "Springfield", "added", "locus rollup explain places bakery"},
+		"": {all, "locus rollup get places --top 50 --by places",
+			`href="/rollups/places?order=name"`},
+		"?by=places&page=2":            {"No more groups.", "First groups"},
+		"?page=-1":                     {all},
+		"?page=99999999999999999999":   {all},
+		"?by=codes":                    {all, "Groups cannot be ordered by codes: want one of places."},
+		"?by=<b>":                      {all, "Groups cannot be ordered by &lt;b&gt;"},
+		"?order=name":                  {all, "locus rollup get places<", "codes"},
+		`?order=name&after=["bakery"]`: {"First groups"},
+		`?order=name&after=["a","b"]`:  {all, "it cannot begin after"},
+		`?order=name&after=x`:          {all, "it cannot begin after x."},
+		"?g1=bakery": {"<bdi>bakery</bdi>", "Springfield", "added",
+			"locus rollup explain places bakery"},
 		"?g1=":                                  {all}, // a form with a field left empty
 		"?g1=none":                              {"The group is empty.", "No changes of this group"},
 		"?g1=-dash":                             {"locus rollup get places -- -dash"},
@@ -105,5 +110,6 @@ func TestConsole_RollupOfTwoAttributes(t *testing.T) {
 	}
 	f.says(f.get("/rollups/two").page(200), `href="/rollups/two?g1=bakery&amp;g2=Springfield"`, `name="g2"`)
 	f.says(f.get("/rollups/two?g1=bakery&g2=Springfield").page(200), "Springfield")
-	f.says(f.get("/rollups/two?g1=bakery").page(200), "A group has a value for each of category, city.", "<bdi>bakery</bdi>")
+	f.says(f.get("/rollups/two?g1=bakery").page(200), "A group has a value for each of category, city.",
+		"<bdi>bakery</bdi>")
 }

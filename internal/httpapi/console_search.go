@@ -43,8 +43,10 @@ func (p *site) searchPage(c *call, body *bytes.Buffer) error {
 	}
 	shown := console.Search{
 		Name: c.query["q"], Attribute: c.query["attribute"], Value: c.query["value"],
-		Filters: c.query.list("filter"), Has: c.query.list("has"), Without: c.query.list("without"), Order: c.query["order"], Typos: c.query["typos"],
-		Kind: c.query["kind"], Kinds: kinds, Schema: p.svc.Kinds().Schema(c.query["kind"]), Further: c.query["cursor"] != "", Listed: who.Hide != nil,
+		Filters: c.query.list("filter"), Has: c.query.list("has"), Without: c.query.list("without"), Order: c.query["order"],
+		Typos: c.query["typos"],
+		Kind:  c.query["kind"], Kinds: kinds, Schema: p.svc.Kinds().Schema(c.query["kind"]), Further: c.query["cursor"] != "",
+		Listed: who.Hide != nil,
 	}
 	if shown.Listed && shown.Order == "" {
 		shown.Order = string(entities.OrderID)

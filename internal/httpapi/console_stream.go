@@ -18,14 +18,15 @@ const (
 	streamWrite = 10 * time.Second
 )
 
-// events updates an operations page until the viewer leaves or the server stops. If the stores cannot be read the event is
-// omitted, so that the page notices that its numbers are old.
+// events updates an operations page until the viewer leaves or the server stops. If the stores cannot be read the event
+// is omitted, so that the page notices that its numbers are old.
 func (p *site) events(w http.ResponseWriter, r *http.Request) {
 	select {
 	case p.streaming <- struct{}{}:
 		defer func() { <-p.streaming }()
 	default:
-		p.refuse(w, r, fault(CodeOverloaded, "", "%d pages are already updated live: close some, or reload by hand", maxStreams))
+		p.refuse(w, r, fault(CodeOverloaded, "", "%d pages are already updated live: close some, or reload by hand",
+			maxStreams))
 		return
 	}
 	h := w.Header()

@@ -33,7 +33,8 @@ func (p *site) streamStates(ctx context.Context) (console.Streams, error) {
 	for i := range out {
 		s := p.oneSink(&out[i])
 		of := console.Stream{
-			Name: s.Name, URL: s.To, State: s.State, Reason: s.Reason, Owner: s.Owner, Kind: s.Kind, Done: s.Delivered, Failed: s.Failed, Dead: s.Dead, Saved: s.SavedAt,
+			Name: s.Name, URL: s.To, State: s.State, Reason: s.Reason, Owner: s.Owner, Kind: s.Kind, Done: s.Delivered,
+			Failed: s.Failed, Dead: s.Dead, Saved: s.SavedAt,
 		}
 		if s.LagMS != nil {
 			waits := time.Duration(*s.LagMS) * time.Millisecond
@@ -44,7 +45,8 @@ func (p *site) streamStates(ctx context.Context) (console.Streams, error) {
 	for i := range in {
 		s := p.streamOf(&in[i])
 		shown.In = append(shown.In, console.Stream{
-			Name: in[i].Name, URL: s.From, State: s.State, Reason: s.Reason, Owner: s.Owner, Behind: s.Lag, Done: s.Messages, Put: s.Records, Deleted: s.Deleted,
+			Name: in[i].Name, URL: s.From, State: s.State, Reason: s.Reason, Owner: s.Owner, Behind: s.Lag, Done: s.Messages,
+			Put: s.Records, Deleted: s.Deleted,
 			Dead: s.Dead, Saved: s.SavedAt,
 		})
 	}

@@ -68,9 +68,12 @@ func TestConsole_EveryPage(t *testing.T) {
 	id := put[0].Entity.String()
 	f.countHits(3, "page")
 	for path, current := range map[string]string{
-		"/": `href="/" aria-current="page"`, "/entities": `href="/entities" aria-current="page"`, "/entities/" + id: `href="/entities" aria-current="true"`,
-		"/entities/" + id + "/what-if?without=pos:1": `href="/entities" aria-current="true"`, "/review": `href="/review" aria-current="page"`,
-		"/rollups": `href="/rollups" aria-current="page"`, "/counters": `href="/counters" aria-current="page"`, "/ring": `href="/operations" aria-current="true"`, "/operations": `href="/operations" aria-current="page"`,
+		"/": `href="/" aria-current="page"`, "/entities": `href="/entities" aria-current="page"`,
+		"/entities/" + id: `href="/entities" aria-current="true"`,
+		"/entities/" + id + "/what-if?without=pos:1": `href="/entities" aria-current="true"`,
+		"/review":  `href="/review" aria-current="page"`,
+		"/rollups": `href="/rollups" aria-current="page"`, "/counters": `href="/counters" aria-current="page"`,
+		"/ring": `href="/operations" aria-current="true"`, "/operations": `href="/operations" aria-current="page"`,
 		"/counters/metric?name=page": `href="/counters" aria-current="true"`, "/kinds": `href="/kinds" aria-current="page"`,
 		"/streams": `href="/streams" aria-current="page"`,
 	} {
@@ -110,7 +113,8 @@ func TestConsole_Ring(t *testing.T) {
 	f.says(f.get("/operations").page(200), `href="/ring"`)
 	f.says(f.get("/ring").page(200), "The ring of cells", `id="g0-0"`, "About the ring", "locus cell list")
 	for address, wants := range map[string][]string{
-		"pos:<b>":                 {"Route of <bdi>pos:&lt;b&gt;</bdi>", `class="ray"`, put.PUID.String(), "locus route --explain &#39;pos:&lt;b&gt;&#39;"},
+		"pos:<b>": {"Route of <bdi>pos:&lt;b&gt;</bdi>", `class="ray"`, put.PUID.String(),
+			"locus route --explain &#39;pos:&lt;b&gt;&#39;"},
 		"  pos:<b> ":              {"Route of <bdi>pos:&lt;b&gt;</bdi>", "The key is"},
 		"pos:none":                {"nothing is stored there", `class="ray"`},
 		put.PUID.String():         {"A puid", "generation 0"},
@@ -164,7 +168,8 @@ func TestConsole_Search(t *testing.T) {
 func TestConsole_EverythingIsInOrder(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
-	f.put([4]string{"pos", "1", "Zebra Lounge", ""}, [4]string{"pos", "2", "Joe's Pizza", "415-555-2300"}, [4]string{"web", "2", "Joe's Pizza", "415-555-2300"})
+	f.put([4]string{"pos", "1", "Zebra Lounge", ""}, [4]string{"pos", "2", "Joe's Pizza", "415-555-2300"},
+		[4]string{"web", "2", "Joe's Pizza", "415-555-2300"})
 	inOrder := func(target string) (names string) {
 		body := f.get(target).page(200)
 		for _, name := range []string{"Zebra Lounge", "Joe&#39;s Pizza"} {
@@ -193,7 +198,8 @@ func TestConsole_FailuresArePages(t *testing.T) {
 	f := setup(t, nil)
 	const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"
 	for target, status := range map[string]int{
-		"/nosuch": 404, "/nosuch/<b>": 404, "/ring/": 404, "/static/nosuch.css": 404, "/decisions": 405, "/entities//": 404, "/review?a=%zz": 400,
+		"/nosuch": 404, "/nosuch/<b>": 404, "/ring/": 404, "/static/nosuch.css": 404, "/decisions": 405, "/entities//": 404,
+		"/review?a=%zz": 400,
 	} {
 		page := f.do(http.MethodGet, target, "", "Accept", browser).page(status)
 		f.says(page, `<a class="brand" href="/">`, `<a href="/">Back to the overview</a>`)
@@ -254,10 +260,13 @@ func TestConsole_SearchPages(t *testing.T) {
 func TestConsole_Entity(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
-	results := f.put([4]string{"pos", "1", "Joe's Pizza", "+14155552300"}, [4]string{"web", "<b>", "Joes Pizza", "415-555-2300"})
+	results := f.put([4]string{"pos", "1", "Joe's Pizza", "+14155552300"},
+		[4]string{"web", "<b>", "Joes Pizza", "415-555-2300"})
 	path := "/entities/" + results[0].Entity.String()
-	f.says(f.get(path).page(200), "Joe&#39;s Pizza", "2 records from 2 sources", "Why the records match", "web:&lt;b&gt;", "times likelier")
-	f.says(f.get("/entities/20be0ffc-314a-bd53-7a50-013a65ca76d2").page(404), "Not found", "locus route 20be0ffc-314a-bd53-7a50-013a65ca76d2")
+	f.says(f.get(path).page(200), "Joe&#39;s Pizza", "2 records from 2 sources", "Why the records match", "web:&lt;b&gt;",
+		"times likelier")
+	f.says(f.get("/entities/20be0ffc-314a-bd53-7a50-013a65ca76d2").page(404), "Not found",
+		"locus route 20be0ffc-314a-bd53-7a50-013a65ca76d2")
 	f.says(f.get("/entities/%3Cimg%20src=x%3E").page(422), "<bdi>&lt;img src=x&gt;</bdi>")
 	for _, r := range []string{httpapi.RecordPath("pos", "1"), httpapi.RecordPath("web", "<b>")} {
 		if a := f.do(http.MethodDelete, r, ""); a.Code != http.StatusOK {
@@ -304,10 +313,12 @@ func TestConsole_Files(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
 	for name, want := range map[string]string{
-		"console.css": "text/css; charset=utf-8", "console.js": "text/javascript; charset=utf-8", "favicon.svg": "image/svg+xml",
+		"console.css": "text/css; charset=utf-8", "console.js": "text/javascript; charset=utf-8",
+		"favicon.svg": "image/svg+xml",
 	} {
 		a := f.get("/static/" + name)
-		if a.Code != 200 || a.Header().Get("Content-Type") != want || a.Header().Get("Cache-Control") != "no-cache" || a.Body.Len() == 0 {
+		if a.Code != 200 || a.Header().Get("Content-Type") != want || a.Header().Get("Cache-Control") != "no-cache" ||
+			a.Body.Len() == 0 {
 			t.Errorf("%s: %d %v", name, a.Code, a.Header())
 		}
 		if again := f.do(http.MethodGet, "/static/"+name, "", "If-None-Match", a.Header().Get("ETag")); again.Code != http.StatusNotModified {
@@ -335,7 +346,8 @@ func TestConsole_TakesNoWrites(t *testing.T) {
 	for _, path := range []string{"/", "/entities", "/entities/x", "/static/console.css", "/events"} {
 		f.do(http.MethodPost, path, "{}").refused(http.StatusMethodNotAllowed, httpapi.CodeMethod)
 	}
-	f.do(http.MethodGet, "/", "", "Host", "evil.example", "Origin", "http://evil.example").refused(http.StatusMisdirectedRequest, httpapi.CodeMisdirected)
+	f.do(http.MethodGet, "/", "", "Host", "evil.example", "Origin",
+		"http://evil.example").refused(http.StatusMisdirectedRequest, httpapi.CodeMisdirected)
 }
 
 // liveEvent is the part of an event that tests read.

@@ -18,8 +18,10 @@ func FuzzCredential(f *testing.F) {
 	token, _ := access.NewToken()
 	for _, header := range []string{
 		"", "Bearer", "Bearer ", "Bearer " + token, "bearer " + token, "Bearer  " + token, "Bearer " + token + " ", token,
-		"Basic " + base64.StdEncoding.EncodeToString([]byte("x:"+token)), "Basic " + base64.StdEncoding.EncodeToString([]byte(token)), "Basic %",
-		"Basic " + base64.StdEncoding.EncodeToString([]byte("a:b:"+token)), "Digest " + token, "Bearer\t" + token, "\x00", "Bearer " + access.NewBootstrap(),
+		"Basic " + base64.StdEncoding.EncodeToString([]byte("x:"+token)),
+		"Basic " + base64.StdEncoding.EncodeToString([]byte(token)), "Basic %",
+		"Basic " + base64.StdEncoding.EncodeToString([]byte("a:b:"+token)), "Digest " + token, "Bearer\t" + token, "\x00",
+		"Bearer " + access.NewBootstrap(),
 	} {
 		f.Add(header, "/v1/entities")
 		f.Add(header, "/entities")

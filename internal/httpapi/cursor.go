@@ -68,7 +68,8 @@ func (s *Server) afterPlace(c *call) (entity.Place, error) {
 	if len(position) != 10 {
 		return entity.Place{}, notOfList("cursor")
 	}
-	return entity.Place{Anchor: entity.PUID(binary.BigEndian.Uint64(position)), Points: int(position[8]), Edits: int(position[9])}, nil
+	return entity.Place{Anchor: entity.PUID(binary.BigEndian.Uint64(position)), Points: int(position[8]),
+		Edits: int(position[9])}, nil
 }
 
 // groupCursor returns the cursor for the next page of groups, "" at the end.
@@ -109,7 +110,8 @@ func (s *Server) unseal(c *call, param string) ([]byte, error) {
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	// The decoder skips line breaks, so the length is checked too.
-	if err != nil || len(raw) <= cursorSum || len(raw) > maxPosition || len(text) != base64.RawURLEncoding.EncodedLen(len(raw)) {
+	if err != nil || len(raw) <= cursorSum || len(raw) > maxPosition ||
+		len(text) != base64.RawURLEncoding.EncodedLen(len(raw)) {
 		return nil, notOfList(param)
 	}
 	position := raw[:len(raw)-cursorSum]
@@ -124,7 +126,8 @@ func notOfList(param string) error {
 }
 
 // unfiltered are the parameters that may change from page to page.
-var unfiltered = map[string]bool{"limit": true, "cursor": true, "after": true, "min_watermark": true, "latest": true, "partial": true}
+var unfiltered = map[string]bool{"limit": true, "cursor": true, "after": true, "min_watermark": true, "latest": true,
+	"partial": true}
 
 func (s *Server) cursorMAC(c *call, position []byte) []byte {
 	mac := hmac.New(sha256.New, s.cursorKey)

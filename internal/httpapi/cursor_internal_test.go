@@ -19,7 +19,8 @@ func TestCursor_IsOfItsListOnly(t *testing.T) {
 	of := func(path, name string, query values) *call {
 		r := httptest.NewRequest(http.MethodGet, path, nil)
 		r.SetPathValue("name", name)
-		return &call{r: r, route: &route{path: path, query: []param{{name: "q"}, {name: "source"}, {name: "limit"}, {name: "cursor"}, {name: "after"}}}, query: query}
+		return &call{r: r, route: &route{path: path,
+			query: []param{{name: "q"}, {name: "source"}, {name: "limit"}, {name: "cursor"}, {name: "after"}}}, query: query}
 	}
 	type list struct{ path, name, q, source string }
 	own := list{"/v1/a", "x", "1", ""}
@@ -35,7 +36,8 @@ func TestCursor_IsOfItsListOnly(t *testing.T) {
 	}
 	for name, seal := range seals {
 		for _, l := range []list{
-			own, {"/v1/b", "x", "1", ""}, {"/v1/a", "y", "1", ""}, {"/v1/a", "", "1", ""}, {"/v1/a", "x", "2", ""}, {"/v1/a", "x", "", "1"},
+			own, {"/v1/b", "x", "1", ""}, {"/v1/a", "y", "1", ""}, {"/v1/a", "", "1", ""}, {"/v1/a", "x", "2", ""},
+			{"/v1/a", "x", "", "1"},
 		} {
 			c := open(l)
 			c.query["limit"], c.query[seal.param] = "17", seal.cursor

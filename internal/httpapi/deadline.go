@@ -23,7 +23,8 @@ func withTimeout(r *http.Request) (*http.Request, context.CancelFunc, error) {
 	text := strings.Join(values, ", ")
 	seconds, err := strconv.ParseUint(text, 10, 31)
 	if err != nil || seconds == 0 || strconv.FormatUint(seconds, 10) != text {
-		return nil, nil, fault(CodeMalformed, "", "the header %s is %.40q: want one whole number of seconds, 1 or more", timeoutHeader, text)
+		return nil, nil, fault(CodeMalformed, "", "the header %s is %.40q: want one whole number of seconds, 1 or more",
+			timeoutHeader, text)
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), time.Duration(seconds)*time.Second)
 	return r.WithContext(ctx), cancel, nil

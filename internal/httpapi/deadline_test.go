@@ -28,7 +28,8 @@ func TestRequestTimeout_IsStrict(t *testing.T) {
 			t.Errorf("%.20q: %s", bad, p.Detail)
 		}
 	}
-	f.do(http.MethodGet, "/v1/entities", "", "Request-Timeout", "1", "Request-Timeout", "1").refused(400, httpapi.CodeMalformed)
+	f.do(http.MethodGet, "/v1/entities", "", "Request-Timeout", "1", "Request-Timeout", "1").refused(400,
+		httpapi.CodeMalformed)
 	f.do(http.MethodPost, "/v1/records", one(joe), "Request-Timeout", "soon").refused(400, httpapi.CodeMalformed)
 }
 

@@ -174,7 +174,8 @@ func (s *Server) listDecisions(c *call) (any, error) {
 	if err := s.seen(c, c.query["of"]); err != nil {
 		return nil, err
 	}
-	page, err := s.svc.Decisions().List(c, decisions.Query{Of: c.query["of"], Withdrawn: withdrawn, After: string(after), Limit: limit})
+	page, err := s.svc.Decisions().List(c,
+		decisions.Query{Of: c.query["of"], Withdrawn: withdrawn, After: string(after), Limit: limit})
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +206,8 @@ func (s *Server) review(c *call) (any, error) {
 		return nil, err
 	}
 	q := decisions.ReviewQuery{After: string(after), Limit: limit, Order: decisions.Order(c.query["order"])}
-	q.Filter = decisions.Filter{Source: c.query["source"], Kind: c.query["kind"], Attribute: c.query["attribute"], Bits: c.query["bits"], Assigned: c.query["assigned"]}
+	q.Filter = decisions.Filter{Source: c.query["source"], Kind: c.query["kind"], Attribute: c.query["attribute"],
+		Bits: c.query["bits"], Assigned: c.query["assigned"]}
 	if q.Filter != (decisions.Filter{}) {
 		q.Read = filteredRead
 	}

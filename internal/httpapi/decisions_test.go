@@ -57,8 +57,10 @@ func TestReview_AnAnswerTakesThePairOffTheQueue(t *testing.T) {
 	if l := decode[httpapi.RelationList](f.get("/v1/entities/" + r.Decision.EntityA.String() + "/relations")); len(l.Relations) != 0 {
 		t.Errorf("%+v", l)
 	}
-	un := decode[httpapi.DecideResponse](f.post("/v1/entities/"+r.Decision.EntityA.String()+"/unmerge", `{"records":["b:mill"],"author":"ann"}`))
-	if len(un.Results) != 1 || un.Results[0].Error != nil || un.Results[0].Decision.EntityA == un.Results[0].Decision.EntityB {
+	un := decode[httpapi.DecideResponse](f.post("/v1/entities/"+r.Decision.EntityA.String()+"/unmerge",
+		`{"records":["b:mill"],"author":"ann"}`))
+	if len(un.Results) != 1 || un.Results[0].Error != nil ||
+		un.Results[0].Decision.EntityA == un.Results[0].Decision.EntityB {
 		t.Errorf("%+v", un)
 	}
 	w := decode[explain.Comparison](f.get("/v1/why-not?a=a:oak&b=b:mill"))
@@ -118,8 +120,10 @@ func TestDecisions_BadInput(t *testing.T) {
 		{"/v1/what-if", `{"of":"a:oak","weights":{"phone: blue":1}}`, 422, httpapi.CodeInvalid, "/weights"},
 		{"/v1/what-if", `{"of":"a:oak","delete":"a:oak"}`, 422, httpapi.CodeInvalid, "/delete"},
 		{"/v1/what-if", `{"of":"a:oak","delete":[1]}`, 422, httpapi.CodeInvalid, "/delete/0"},
-		{"/v1/what-if", `{"of":"a:oak","delete":[` + strings.Repeat(`"a:oak",`, 100) + `"a:oak"]}`, 413, httpapi.CodeTooLarge, "/delete"},
-		{"/v1/what-if", `{"of":"a:oak","decide":[{"verdict":"same","a":"a:oak","b":"a:oak"}]}`, 422, httpapi.CodeInvalid, "/decide/0/b"},
+		{"/v1/what-if", `{"of":"a:oak","delete":[` + strings.Repeat(`"a:oak",`, 100) + `"a:oak"]}`, 413,
+			httpapi.CodeTooLarge, "/delete"},
+		{"/v1/what-if", `{"of":"a:oak","decide":[{"verdict":"same","a":"a:oak","b":"a:oak"}]}`, 422, httpapi.CodeInvalid,
+			"/decide/0/b"},
 		{"/v1/what-if", `{"of":"a:oak","decide":[{"verdict":"same","x":1}]}`, 400, httpapi.CodeUnknownField, "/decide/0/x"},
 		{"/v1/entities/" + id + "/unmerge", `{}`, 422, httpapi.CodeInvalid, "/records"},
 		{"/v1/entities/" + id + "/unmerge", `{"records":["b:mill"]}`, 422, httpapi.CodeInvalid, "/records/0"},
@@ -182,7 +186,8 @@ func TestDecisions_Pages(t *testing.T) {
 		target := "/v1/decisions?limit=5"
 		if cursor != "" {
 			target += "&cursor=" + cursor
-			f.get("/v1/decisions?limit=5&withdrawn=true&cursor="+cursor).refused(http.StatusUnprocessableEntity, httpapi.CodeInvalid)
+			f.get("/v1/decisions?limit=5&withdrawn=true&cursor="+cursor).refused(http.StatusUnprocessableEntity,
+				httpapi.CodeInvalid)
 		}
 		list := decode[httpapi.DecisionList](f.get(target))
 		for _, d := range list.Decisions {

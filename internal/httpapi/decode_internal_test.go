@@ -105,7 +105,8 @@ func batch(n int) []byte {
 func TestDecodePut_AgreesWithItsOwnRequestType(t *testing.T) {
 	t.Parallel()
 	request := PutRequest{Records: []RecordInput{
-		{Source: "a", Key: "k\u00e9y/\U0001F600", ObservedAt: "2026-01-02T03:04:05Z", Attributes: Attributes{"name": {"x <&> \u2028"}, "phones": {"1", "2"}}},
+		{Source: "a", Key: "k\u00e9y/\U0001F600", ObservedAt: "2026-01-02T03:04:05Z",
+			Attributes: Attributes{"name": {"x <&> \u2028"}, "phones": {"1", "2"}}},
 		{Source: "b", Key: "2", Attributes: Attributes{"name": {"y"}}},
 	}}
 	body, err := json.Marshal(request)
@@ -118,7 +119,8 @@ func TestDecodePut_AgreesWithItsOwnRequestType(t *testing.T) {
 	}
 	for i, it := range items {
 		in := request.Records[i]
-		if it.fault != nil || it.put.Ref != (entity.Ref{Source: in.Source, Key: in.Key}) || fmt.Sprint(it.put.Attributes) != fmt.Sprint(entity.Attributes(in.Attributes)) {
+		if it.fault != nil || it.put.Ref != (entity.Ref{Source: in.Source, Key: in.Key}) ||
+			fmt.Sprint(it.put.Attributes) != fmt.Sprint(entity.Attributes(in.Attributes)) {
 			t.Errorf("%+v, want %+v", it, in)
 		}
 	}

@@ -109,7 +109,8 @@ func (s *Server) deleteRecords(c *call) (any, error) {
 			continue
 		}
 		deleted++
-		answer.Results = append(answer.Results, DeleteResult{Source: r.Source, Key: r.Key, Entity: r.Entity, Pending: r.Pending, Watermark: r.Watermark})
+		answer.Results = append(answer.Results,
+			DeleteResult{Source: r.Source, Key: r.Key, Entity: r.Entity, Pending: r.Pending, Watermark: r.Watermark})
 	}
 	c.concerns("deleted=%d", deleted)
 	s.opts.Metrics.Records("deleted", deleted)

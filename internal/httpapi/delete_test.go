@@ -40,7 +40,8 @@ func TestDeleteRecords_AnswersPerRecord(t *testing.T) {
 	for i, item := range items {
 		texts[i] = item.text
 	}
-	results := decode[httpapi.DeleteResponse](f.do(http.MethodPost, "/v1/records/delete", `{"records":[`+strings.Join(texts, ",")+`]}`)).Results
+	results := decode[httpapi.DeleteResponse](f.do(http.MethodPost, "/v1/records/delete",
+		`{"records":[`+strings.Join(texts, ",")+`]}`)).Results
 	if len(results) != len(items) {
 		t.Fatalf("%d results for %d records", len(results), len(items))
 	}
@@ -61,7 +62,8 @@ func TestDeleteRecords_AnswersPerRecord(t *testing.T) {
 		t.Errorf("version %d, want %d", kept.Version, newer.Version)
 	}
 	f.do(http.MethodPost, "/v1/records/delete", `{"records":[]}`).refused(422, httpapi.CodeInvalid)
-	f.do(http.MethodPost, "/v1/records/delete", `{"records":[`+strings.Repeat(`{},`, 1000)+`{}]}`).refused(413, httpapi.CodeTooLarge)
+	f.do(http.MethodPost, "/v1/records/delete", `{"records":[`+strings.Repeat(`{},`, 1000)+`{}]}`).refused(413,
+		httpapi.CodeTooLarge)
 }
 
 // Records of one entity are deleted on condition of their versions, and one of them was written since: it is kept, and

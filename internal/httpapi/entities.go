@@ -221,14 +221,16 @@ func (s *Server) listEntities(c *call) (any, error) {
 }
 
 func (q values) entities() (entities.Query, error) {
-	query := entities.Query{Kind: q["kind"], Text: q["q"], Has: q.list("has"), Without: q.list("without"), Order: entities.Order(q["order"]), Typos: entities.Typos(q["typos"])}
+	query := entities.Query{Kind: q["kind"], Text: q["q"], Has: q.list("has"), Without: q.list("without"),
+		Order: entities.Order(q["order"]), Typos: entities.Typos(q["typos"])}
 	if len(query.Text) > entities.MaxText {
 		return query, fault(CodeInvalid, "?q", "q has %d bytes: at most %d", len(query.Text), entities.MaxText)
 	}
 	for _, text := range q.list("filter") {
 		attribute, value, found := strings.Cut(text, ":")
 		if !found {
-			return query, fault(CodeInvalid, "?filter", "%.60q is not a filter: want ATTRIBUTE:VALUE, such as city:Oakland", text)
+			return query, fault(CodeInvalid, "?filter",
+				"%.60q is not a filter: want ATTRIBUTE:VALUE, such as city:Oakland", text)
 		}
 		query.Where = append(query.Where, entities.Filter{Attribute: attribute, Value: value})
 	}
@@ -239,7 +241,8 @@ func (c *call) id() (locality.ID, error) {
 	text := c.r.PathValue("id")
 	id, err := locality.Parse(text)
 	if err != nil {
-		return locality.ID{}, fault(CodeInvalid, "/id", "%.60q is not an entity id: want 36 characters like 20be0ffc-314a-bd53-7a50-013a65ca76d2", text)
+		return locality.ID{}, fault(CodeInvalid, "/id",
+			"%.60q is not an entity id: want 36 characters like 20be0ffc-314a-bd53-7a50-013a65ca76d2", text)
 	}
 	return id, nil
 }

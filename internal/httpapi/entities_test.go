@@ -27,7 +27,8 @@ func query(text string) string { return url.QueryEscape(text) }
 func TestGetEntity_ShowsWhoSaysWhat(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
-	results := f.put([4]string{"guide", "1", "Joe's Pizza", "(415) 555-0123"}, [4]string{"map", "a/b", "Joes Pizza", "415-555-0123"})
+	results := f.put([4]string{"guide", "1", "Joe's Pizza", "(415) 555-0123"},
+		[4]string{"map", "a/b", "Joes Pizza", "415-555-0123"})
 	if results[0].Entity != results[1].Entity {
 		t.Fatalf("not joined: %+v", results)
 	}
@@ -73,7 +74,8 @@ func TestGetEntity_FollowsRedirects(t *testing.T) {
 			t.Errorf("%s leads to %v, want %v", former, e.ID, survivor)
 		}
 		redirected := former != survivor.String()
-		if redirected != (e.RedirectedFrom.String() == former) || redirected != (a.Header().Get("Content-Location") == "/v1/entities/"+survivor.String()) {
+		if redirected != (e.RedirectedFrom.String() == former) ||
+			redirected != (a.Header().Get("Content-Location") == "/v1/entities/"+survivor.String()) {
 			t.Errorf("%s: redirected_from %v, Content-Location %q", former, e.RedirectedFrom, a.Header().Get("Content-Location"))
 		}
 	}
@@ -93,8 +95,10 @@ func TestEntities_BadIDs(t *testing.T) {
 	f := setup(t, nil)
 	for _, suffix := range []string{"", "/why"} {
 		for _, id := range []string{
-			"c8c9cef97a7fbd537a50013e4e2afbde", "{c8c9cef9-7a7f-bd53-7a50-013e4e2afbde}", "urn:uuid:c8c9cef9-7a7f-bd53-7a50-013e4e2afbde",
-			"c8c9cef9-7a7f-4d53-7a50-013e4e2afbde", "c8c9cef9-7a7f-bd53-7a50-013e4e2afbdg", "c8c9cef9-7a7f-bd53-7a50-013e4e2afbd",
+			"c8c9cef97a7fbd537a50013e4e2afbde", "{c8c9cef9-7a7f-bd53-7a50-013e4e2afbde}",
+			"urn:uuid:c8c9cef9-7a7f-bd53-7a50-013e4e2afbde",
+			"c8c9cef9-7a7f-4d53-7a50-013e4e2afbde", "c8c9cef9-7a7f-bd53-7a50-013e4e2afbdg",
+			"c8c9cef9-7a7f-bd53-7a50-013e4e2afbd",
 			"c8c9cef9-7a7f-bd53-7a50-013e4e2afbde%0A", "%20c8c9cef9-7a7f-bd53-7a50-013e4e2afbde", "a%00b", "a%2Fb", "%ff", "7",
 			"00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff", strings.Repeat("a", 7000),
 		} {
@@ -116,11 +120,15 @@ func TestListEntities_Searches(t *testing.T) {
 	}
 	f.put([4]string{"guide", "p", "Joe's Pizza", "(415) 555-0123"})
 	for target, want := range map[string]int{
-		"/v1/entities": 13, "/v1/entities?q=heron": 12, "/v1/entities?q=HER": 12, "/v1/entities?q=pizza": 1, "/v1/entities?q=pizza+heron": 0,
-		"/v1/entities?filter=phones:" + query("+1 415 555 0123"): 1, "/v1/entities?has=phones": 1, "/v1/entities?without=phones&has=name": 12,
-		"/v1/entities?kind=place": 13, "/v1/entities?has=phones&has=hours": 0, "/v1/entities?order=id&q=heron": 12, "/v1/entities?filter=name:x:y": 0,
+		"/v1/entities": 13, "/v1/entities?q=heron": 12, "/v1/entities?q=HER": 12, "/v1/entities?q=pizza": 1,
+		"/v1/entities?q=pizza+heron":                             0,
+		"/v1/entities?filter=phones:" + query("+1 415 555 0123"): 1, "/v1/entities?has=phones": 1,
+		"/v1/entities?without=phones&has=name": 12,
+		"/v1/entities?kind=place":              13, "/v1/entities?has=phones&has=hours": 0, "/v1/entities?order=id&q=heron": 12,
+		"/v1/entities?filter=name:x:y":  0,
 		"/v1/entities?q=" + query("%_"): -1, "/v1/entities?q=": 13,
-		"/v1/entities?q=" + query("(a+)+$"): -1, "/v1/entities?q=" + query(`" OR 1=1 --`): -1, "/v1/entities?q=" + query("NEAR(a b) *"): -1,
+		"/v1/entities?q=" + query("(a+)+$"): -1, "/v1/entities?q=" + query(`" OR 1=1 --`): -1,
+		"/v1/entities?q=" + query("NEAR(a b) *"): -1,
 	} {
 		list := decode[httpapi.EntityList](f.get(target))
 		if want >= 0 && len(list.Entities) != want {
@@ -146,11 +154,14 @@ func TestListEntities_Searches(t *testing.T) {
 	}
 	f.get("/v1/entities?q="+strings.Repeat("q", 257)).refused(422, httpapi.CodeInvalid)
 	for target, pointer := range map[string]string{
-		"/v1/entities?filter=name": "?filter", "/v1/entities?has=": "?has", "/v1/entities?without=x": "?without", "/v1/entities?filter=nosuch:x": "?filter",
-		"/v1/entities?kind=x": "?kind", "/v1/entities?order=worst": "?order", "/v1/entities?has=a%0Ab": "?has",
+		"/v1/entities?filter=name": "?filter", "/v1/entities?has=": "?has", "/v1/entities?without=x": "?without",
+		"/v1/entities?filter=nosuch:x": "?filter",
+		"/v1/entities?kind=x":          "?kind", "/v1/entities?order=worst": "?order", "/v1/entities?has=a%0Ab": "?has",
 		"/v1/entities?q=%00": "?q", "/v1/records?source=UPPER": "?source", "/v1/find?address=x": "?address",
-		"/v1/find?address=c8c9cef9-7a7f-4d53-7a50-013e4e2afbde": "?address", "/v1/route?address=c8c9cef9-7a7f-4d53-7a50-013e4e2afbde": "?address",
-		"/v1/why-not?a=c8c9cef9-7a7f-4d53-7a50-013e4e2afbde&b=x:1": "?a", "/v1/why-not?a=x:1": "?b", "/v1/why-not?a=UPPER:1&b=x:1": "?a",
+		"/v1/find?address=c8c9cef9-7a7f-4d53-7a50-013e4e2afbde":    "?address",
+		"/v1/route?address=c8c9cef9-7a7f-4d53-7a50-013e4e2afbde":   "?address",
+		"/v1/why-not?a=c8c9cef9-7a7f-4d53-7a50-013e4e2afbde&b=x:1": "?a", "/v1/why-not?a=x:1": "?b",
+		"/v1/why-not?a=UPPER:1&b=x:1": "?a",
 	} {
 		if p := f.get(target).refused(422, httpapi.CodeInvalid); p.Pointer != pointer {
 			t.Errorf("%s: pointer %q, want %q", target, p.Pointer, pointer)

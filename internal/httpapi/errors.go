@@ -128,7 +128,8 @@ var codes = map[Code]struct {
 		http.StatusInternalServerError, Unknown,
 		"this is a bug in Locus: please report it with the request id",
 	},
-	CodeDamaged:     {http.StatusInternalServerError, NotApplied, "the stored data is damaged: locus check reports all damage, and what can be repaired"},
+	CodeDamaged: {http.StatusInternalServerError, NotApplied,
+		"the stored data is damaged: locus check reports all damage, and what can be repaired"},
 	CodeRateLimited: {http.StatusTooManyRequests, NotApplied, ""},
 	CodeOverloaded: {
 		http.StatusServiceUnavailable, NotApplied,

@@ -15,17 +15,19 @@ import (
 
 // libraries are the packages whose sentinels can reach a client.
 var libraries = []string{
-	"", "locality", "cell", "changelog", "entity", "match", "resolve", "counter", "lease", "rollup", "records", "entities", "decisions", "changes", "explain",
+	"", "locality", "cell", "changelog", "entity", "match", "resolve", "counter", "lease", "rollup", "records", "entities",
+	"decisions", "changes", "explain",
 	"kinds", "rollups", "counters", "cells", "internal/engine", "internal/dump", "internal/strictjson",
 }
 
 // unclassed are the sentinels that no input of a client causes: the code is internal.
-var unclassed = []string{"locality.ErrMalformed", "locality.ErrSegment", "locality.ErrOptions", "locality.ErrDate", "cell.ErrMap", "cell.ErrFiles", "match.ErrTermFrequencies"}
+var unclassed = []string{"locality.ErrMalformed", "locality.ErrSegment", "locality.ErrOptions", "locality.ErrDate",
+	"cell.ErrMap", "cell.ErrFiles", "match.ErrTermFrequencies"}
 
 var sentinelName = regexp.MustCompile(`^Err[A-Z]`)
 
-// TestErrors_EverySentinelHasACode checks that every exported Err* variable of the libraries has a class of package locus
-// or stands in the table of errors.go.
+// TestErrors_EverySentinelHasACode checks that every exported Err* variable of the libraries has a class of package
+// locus or stands in the table of errors.go.
 func TestErrors_EverySentinelHasACode(t *testing.T) {
 	t.Parallel()
 	mapped := map[string]bool{}
@@ -55,8 +57,8 @@ func TestErrors_EverySentinelHasACode(t *testing.T) {
 	}
 }
 
-// sentinels returns the exported error variables of a package that are made by errors.New. Aliases are left to the package
-// of the original, and an error that is made by another function wraps one.
+// sentinels returns the exported error variables of a package that are made by errors.New. Aliases are left to the
+// package of the original, and an error that is made by another function wraps one.
 func sentinels(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))

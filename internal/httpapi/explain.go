@@ -49,7 +49,8 @@ func (s *Server) why(c *call) (any, error) {
 		return nil, err
 	}
 	e := &entities.Entity{Entity: why.Entity, Requested: why.Requested}
-	answer := Why{Entity: s.found(c, e), Threshold: why.Threshold, Records: make([]Record, 0, len(why.Records)), Joins: why.Joins}
+	answer := Why{Entity: s.found(c, e), Threshold: why.Threshold, Records: make([]Record, 0, len(why.Records)),
+		Joins: why.Joins}
 	for _, r := range why.Records {
 		answer.Records = append(answer.Records, record(r, why.Entity.ID))
 	}
@@ -92,7 +93,8 @@ func (s *Server) schema(c *call) (any, error) {
 	return answer, nil
 }
 
-// kind returns the schema of the named kind, which the principal may see; "" is the default kind, or the first that it may see.
+// kind returns the schema of the named kind, which the principal may see; "" is the default kind, or the first that it
+// may see.
 func (s *Server) kind(c *call, name string) (*match.Schema, error) {
 	who := &access.From(c).Restriction
 	kind := s.svc.Kinds().Schema(name)

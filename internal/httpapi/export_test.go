@@ -43,8 +43,9 @@ func TestExport_RefusesBadQueries(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
 	for query, pointer := range map[string]string{
-		"records?format=xml": "?format", "records?kind=none": "?kind", "records?source=A": "?source", "records?columns=nmae": "?columns",
-		"records?since=x": "?since", "things": "/what", "decisions?kind=place": "/what",
+		"records?format=xml": "?format", "records?kind=none": "?kind", "records?source=A": "?source",
+		"records?columns=nmae": "?columns",
+		"records?since=x":      "?since", "things": "/what", "decisions?kind=place": "/what",
 	} {
 		if p := f.get("/v1/export/"+query).refused(422, httpapi.CodeInvalid); p.Pointer != pointer {
 			t.Errorf("%s: the pointer is %s, want %s", query, p.Pointer, pointer)

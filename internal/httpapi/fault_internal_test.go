@@ -39,7 +39,8 @@ func TestToFault(t *testing.T) {
 		{fmt.Errorf("%w: %w: %w", locus.ErrUnavailable, locus.ErrCommitUnknown, statement), CodeCommitUnknown, 503, Unknown},
 		{fmt.Errorf("%w: %w", locus.ErrCommitUnknown, context.DeadlineExceeded), CodeCommitUnknown, 503, Unknown},
 		{fmt.Errorf("read: %w", context.DeadlineExceeded), CodeUnavailable, 503, NotApplied},
-		{fmt.Errorf("read: %w", &cell.DamagedError{Cell: "g0-3", Table: "record", Key: "7", Err: statement}), CodeDamaged, 500, NotApplied},
+		{fmt.Errorf("read: %w", &cell.DamagedError{Cell: "g0-3", Table: "record", Key: "7", Err: statement}), CodeDamaged,
+			500, NotApplied},
 		{locus.ErrOverloaded, CodeOverloaded, 503, NotApplied},
 		{locus.ErrClosed, CodeDraining, 503, NotApplied},
 		{fmt.Errorf("%w: %w", cell.ErrNoRoom, statement), CodeNoRoom, 507, NotApplied},
@@ -50,11 +51,14 @@ func TestToFault(t *testing.T) {
 		{fmt.Errorf("rollup x: %w", rollup.ErrBuilding), CodeUnavailable, 503, NotApplied},
 		{fmt.Errorf("rollup x: %w", rollup.ErrGone), CodeUnavailable, 503, NotApplied},
 		{fmt.Errorf("%w: %w: %w", cell.ErrUnavailable, rollup.ErrBehind, statement), CodeUnavailable, 503, NotApplied},
-		{&rollup.InvalidError{Problems: []rollup.Problem{{Pointer: "/measures/a/scale", Detail: "no"}}}, CodeInvalid, 422, NotApplied},
+		{&rollup.InvalidError{Problems: []rollup.Problem{{Pointer: "/measures/a/scale", Detail: "no"}}}, CodeInvalid, 422,
+			NotApplied},
 		{statement, CodeInternal, 500, Unknown},
 		{&locus.InvalidError{}, CodeInvalid, 422, NotApplied},
-		{&locus.InvalidError{Problems: []locus.Problem{{Pointer: "/a", Code: "too_deep", Detail: "a path of 100 levels"}}}, CodeInvalid, 422, NotApplied},
-		{&locus.InvalidError{Problems: []locus.Problem{{Pointer: "/a", Code: "in_future", Detail: "no"}}}, CodeInFuture, 422, NotApplied},
+		{&locus.InvalidError{Problems: []locus.Problem{{Pointer: "/a", Code: "too_deep", Detail: "a path of 100 levels"}}},
+			CodeInvalid, 422, NotApplied},
+		{&locus.InvalidError{Problems: []locus.Problem{{Pointer: "/a", Code: "in_future", Detail: "no"}}}, CodeInFuture, 422,
+			NotApplied},
 	}
 	for _, test := range tests {
 		f := toFault(test.err, "/records/7")
@@ -74,7 +78,8 @@ func TestRefuse_RollupsSpeakForThemselves(t *testing.T) {
 		err           error
 		detail, after string
 	}{
-		{fmt.Errorf("rollup x: %w: it is at 5, the requested watermark at 9", rollup.ErrBehind), "it is at 5, the requested watermark at 9", "1"},
+		{fmt.Errorf("rollup x: %w: it is at 5, the requested watermark at 9", rollup.ErrBehind),
+			"it is at 5, the requested watermark at 9", "1"},
 		{fmt.Errorf("rollup x: %w: see its state", rollup.ErrBuilding), "see its state", "1"},
 		{fmt.Errorf("rollup x: group [\"Elm\"]: %w", rollup.ErrNotFound), "Elm", ""},
 		{fmt.Errorf("%w: %w: SELECT", cell.ErrUnavailable, rollup.ErrGone), "a cell is unavailable", ""},
@@ -107,7 +112,8 @@ func TestCodes_AreComplete(t *testing.T) {
 func TestPrintable(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"plain é 😀": "plain é 😀", "a\x1b[31mb": `a\x1b[31mb`, "a\nb\r\tc": `a\nb\r\tc`, "\u202egpj": `\u202egpj`, "\x00": `\x00`, "a\u200db": `a\u200db`,
+		"plain é 😀": "plain é 😀", "a\x1b[31mb": `a\x1b[31mb`, "a\nb\r\tc": `a\nb\r\tc`, "\u202egpj": `\u202egpj`,
+		"\x00": `\x00`, "a\u200db": `a\u200db`,
 		"\xff": `\ufffd`,
 	} {
 		if got := printable(in); got != want && in != "\xff" {
@@ -145,7 +151,8 @@ func TestPanics_BecomeOneAnswerAndOneLine(t *testing.T) {
 		return rec, nil
 	}
 	rec, cause := get("/boom")
-	if cause != nil || rec.Code != 500 || !strings.Contains(rec.Body.String(), `"code":"internal"`) || strings.Contains(rec.Body.String(), "secret") {
+	if cause != nil || rec.Code != 500 || !strings.Contains(rec.Body.String(), `"code":"internal"`) ||
+		strings.Contains(rec.Body.String(), "secret") {
 		t.Errorf("%v, %d %s", cause, rec.Code, rec.Body)
 	}
 	if n := strings.Count(logs.String(), "request panicked"); n != 1 || !strings.Contains(logs.String(), rec.Header().Get(requestIDHeader)) {
@@ -195,7 +202,8 @@ func TestPutResult(t *testing.T) {
 			`{"source":"s","key":"k","puid":"7","version":1,"outcome":"created"}`,
 		},
 		{
-			records.Result{Ref: ref, PUID: 7, Version: 1, Outcome: resolve.Matched, Watermark: changelog.Watermark{cell.ID{Index: 3}: 4, cell.ID{}: 17}},
+			records.Result{Ref: ref, PUID: 7, Version: 1, Outcome: resolve.Matched,
+				Watermark: changelog.Watermark{cell.ID{Index: 3}: 4, cell.ID{}: 17}},
 			`{"source":"s","key":"k","puid":"7","version":1,"outcome":"matched","watermark":"g0-0:17,g0-3:4"}`,
 		},
 		{

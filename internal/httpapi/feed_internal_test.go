@@ -130,7 +130,8 @@ func TestFeed_SaysWhereItBeginsAndGoesOn(t *testing.T) {
 		<-time.After(feedLate)
 		synctest.Wait()
 		for _, want := range []string{
-			"event: change\nid: g0-0:7,g0-1:3\ndata: {\"cell\":\"g0-1\",\"seq\":\"3\",", "event: change\nid: g0-0:7,g0-1:4\ndata: {\"cell\":\"g0-1\",\"seq\":\"4\",",
+			"event: change\nid: g0-0:7,g0-1:3\ndata: {\"cell\":\"g0-1\",\"seq\":\"3\",",
+			"event: change\nid: g0-0:7,g0-1:4\ndata: {\"cell\":\"g0-1\",\"seq\":\"4\",",
 		} {
 			if !strings.Contains(rec.text(), want) {
 				t.Errorf("%q is not in %q", want, rec.text())
@@ -211,7 +212,8 @@ func TestFeed_WaitsForNoReaderThatIsStuck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &wire{ResponseRecorder: httptest.NewRecorder()}
 		f := &feed{w: w, control: http.NewResponseController(w), at: changelog.Watermark{here: 1}}
-		changes := []changes.Change{{Cell: here, Change: changelog.Change{Seq: 2}}, {Cell: here, Change: changelog.Change{Seq: 3}}}
+		changes := []changes.Change{{Cell: here, Change: changelog.Change{Seq: 2}},
+			{Cell: here, Change: changelog.Change{Seq: 3}}}
 		if err := f.write(changes, changelog.Watermark{here: 3}); err != nil {
 			t.Fatal(err)
 		}
@@ -271,7 +273,8 @@ func TestFeed_EscapesNothingForPages(t *testing.T) {
 func TestFeed_AnyIDIsAPlaceToGoOnFrom(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		l := &logs{last: changelog.Watermark{here: changelog.Seq(rapid.IntRange(0, 5).Draw(t, "here")), there: changelog.Seq(rapid.IntRange(0, 5).Draw(t, "there"))}}
+		l := &logs{last: changelog.Watermark{here: changelog.Seq(rapid.IntRange(0, 5).Draw(t, "here")),
+			there: changelog.Seq(rapid.IntRange(0, 5).Draw(t, "there"))}}
 		events := func(at changelog.Watermark) (ids []changelog.Watermark, changes []string) {
 			rec := httptest.NewRecorder()
 			f := &feed{w: rec, control: http.NewResponseController(rec), at: at}
@@ -343,8 +346,9 @@ func TestFeed_HasALaneOfItsOwn(t *testing.T) {
 func TestWantsEvents(t *testing.T) {
 	t.Parallel()
 	for accept, want := range map[string]bool{
-		"": false, "*/*": false, "application/json": false, "text/event-stream": true, "Text/Event-Stream": true, "application/json, text/event-stream;q=0.9": true,
-		"text/event-stream;q=0": false, "text/event-streams": false,
+		"": false, "*/*": false, "application/json": false, "text/event-stream": true, "Text/Event-Stream": true,
+		"application/json, text/event-stream;q=0.9": true,
+		"text/event-stream;q=0":                     false, "text/event-streams": false,
 	} {
 		r := httptest.NewRequest(http.MethodGet, "/v1/changes", nil)
 		r.Header.Set("Accept", accept)

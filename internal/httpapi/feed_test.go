@@ -200,13 +200,15 @@ func TestFeed_Refuses(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
 	for _, c := range []struct{ query, last, says string }{
-		{"?limit=5", "", "?limit"}, {"?limit=5&after=", "", "?limit"}, {"", "g0-0", "Last-Event-ID"}, {"?after=", "x:y", "Last-Event-ID"},
+		{"?limit=5", "", "?limit"}, {"?limit=5&after=", "", "?limit"}, {"", "g0-0", "Last-Event-ID"},
+		{"?after=", "x:y", "Last-Event-ID"},
 		{"?after=x", "", "?after"},
 	} {
 		if a := f.do(http.MethodHead, "/v1/changes"+c.query, "", "Accept", "text/event-stream", "Last-Event-ID", c.last); a.Code != http.StatusUnprocessableEntity {
 			t.Fatalf("%q, %q: %d, and a feed would begin", c.query, c.last, a.Code)
 		}
-		p := f.do(http.MethodGet, "/v1/changes"+c.query, "", "Accept", "text/event-stream", "Last-Event-ID", c.last).refused(http.StatusUnprocessableEntity, httpapi.CodeInvalid)
+		p := f.do(http.MethodGet, "/v1/changes"+c.query, "", "Accept", "text/event-stream", "Last-Event-ID",
+			c.last).refused(http.StatusUnprocessableEntity, httpapi.CodeInvalid)
 		if p.Pointer != c.says && !strings.Contains(p.Detail, c.says) {
 			t.Errorf("%q, %q: refused at %q with %q; want %s", c.query, c.last, p.Pointer, p.Detail, c.says)
 		}

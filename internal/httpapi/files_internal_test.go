@@ -83,7 +83,8 @@ func TestP12_NoFileLeft(t *testing.T) {
 		if err := errors.Join(json.NewDecoder(answer.Body).Decode(&p), answer.Body.Close(), conn.Close()); err != nil {
 			t.Fatal(err)
 		}
-		if answer.StatusCode != http.StatusServiceUnavailable || answer.Header.Get("Retry-After") == "" || p.Code != CodeUnavailable || !strings.Contains(p.Detail, "ulimit -n") {
+		if answer.StatusCode != http.StatusServiceUnavailable || answer.Header.Get("Retry-After") == "" ||
+			p.Code != CodeUnavailable || !strings.Contains(p.Detail, "ulimit -n") {
 			t.Errorf("%s %v: %+v", answer.Status, answer.Header, p)
 		}
 	}

@@ -68,7 +68,8 @@ func (Measures) Schema(huma.Registry) *huma.Schema {
 	number := &huma.Schema{Type: huma.TypeNumber}
 	return &huma.Schema{
 		Type: huma.TypeObject, Description: "By the name of the measure: a number, a list for top, or null for the average, minimum or maximum of nothing.",
-		AdditionalProperties: &huma.Schema{AnyOf: []*huma.Schema{number, {Type: huma.TypeArray, Items: number}, {Type: "null"}}},
+		AdditionalProperties: &huma.Schema{AnyOf: []*huma.Schema{number, {Type: huma.TypeArray, Items: number},
+			{Type: "null"}}},
 	}
 }
 
@@ -160,7 +161,8 @@ func (s *Server) rollupGroups(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page := RollupGroups{RollupReading: reading(a), Definition: &a.Definition, Groups: make([]RollupGroup, 0, len(a.Groups)), Next: s.groupCursor(c, a.Next)}
+	page := RollupGroups{RollupReading: reading(a), Definition: &a.Definition,
+		Groups: make([]RollupGroup, 0, len(a.Groups)), Next: s.groupCursor(c, a.Next)}
 	for i, size := 0, 0; i < len(a.Groups); i++ {
 		g, err := oneGroup(&a.Groups[i])
 		if err != nil {

@@ -22,7 +22,8 @@ func cities(t *testing.T) *fixture {
 	f.define("by-city", "over: records\n"+byCity) // which have even the names of cities that say nothing
 	f.define("by-both", "kind: place\ngroup: [city, region]\n")
 	for i, city := range []string{"Ash", "Birch", "Birch", "a/b", "a/b", "a/b", "..", "/", "x y%2F"} {
-		f.item(fmt.Sprintf(`{"source":"s%d","key":"%d","attributes":{"name":"Diner %d","city":%q,"region":"R/%d"}}`, i%2, i, 100*i, city, i%2))
+		f.item(fmt.Sprintf(`{"source":"s%d","key":"%d","attributes":{"name":"Diner %d","city":%q,"region":"R/%d"}}`, i%2, i,
+			100*i, city, i%2))
 	}
 	f.until("/v1/rollups/by-city/groups?latest=true", 200)
 	return f
@@ -75,7 +76,8 @@ func TestGroups_OneIsAddressedByItsValues(t *testing.T) {
 			t.Errorf("%s: %+v", path, one.RollupGroup)
 		}
 		effects := decode[httpapi.RollupEffects](f.get(httpapi.ExplainPath("by-city", []string{city}) + "?limit=10"))
-		if len(effects.Effects) == 0 || effects.Rollup != "by-city" || !slices.Equal(effects.Group, []string{city}) || len(effects.Effects[0].After) != 1 {
+		if len(effects.Effects) == 0 || effects.Rollup != "by-city" || !slices.Equal(effects.Group, []string{city}) ||
+			len(effects.Effects[0].After) != 1 {
 			t.Errorf("%s is explained by %+v", city, effects)
 		}
 	}
@@ -119,10 +121,13 @@ func TestGroups_PagesAreTheList(t *testing.T) {
 		}
 	}
 	next := decode[httpapi.RollupGroups](f.get("/v1/rollups/by-city/groups?limit=1")).Next
-	decode[httpapi.RollupGroups](f.get("/v1/rollups/by-city/groups?latest=true&limit=2&after=" + next)) // may be read otherwise
+	// may be read otherwise
+	decode[httpapi.RollupGroups](f.get("/v1/rollups/by-city/groups?latest=true&limit=2&after=" + next))
 	for _, bad := range []string{
-		"/v1/rollups/by-both/groups?after=" + next, "/v1/rollups/by-city/groups?after=", "/v1/rollups/by-city/groups?after=" + next + "A",
-		"/v1/rollups/by-city/groups?after=" + next[1:], "/v1/rollups/by-city/groups?after=" + strings.Repeat("A", 7000), "/v1/rollups/by-city/groups?after=" + url.QueryEscape(next+"\n"),
+		"/v1/rollups/by-both/groups?after=" + next, "/v1/rollups/by-city/groups?after=",
+		"/v1/rollups/by-city/groups?after=" + next + "A",
+		"/v1/rollups/by-city/groups?after=" + next[1:], "/v1/rollups/by-city/groups?after=" + strings.Repeat("A", 7000),
+		"/v1/rollups/by-city/groups?after=" + url.QueryEscape(next+"\n"),
 	} {
 		if p := f.get(bad).refused(422, httpapi.CodeInvalid); p.Pointer != "?after" {
 			t.Errorf("%s: %+v", bad, p)
@@ -147,9 +152,11 @@ func TestGroups_Strict(t *testing.T) {
 	t.Parallel()
 	f := cities(t)
 	for query, pointer := range map[string]string{
-		"limit=0": "?limit", "limit=1001": "?limit", "limit=x": "?limit", "top=3": "?top", "by=places": "?top", "top=0&by=places": "?top", "top=1001&by=places": "?top",
+		"limit=0": "?limit", "limit=1001": "?limit", "limit=x": "?limit", "top=3": "?top", "by=places": "?top",
+		"top=0&by=places": "?top", "top=1001&by=places": "?top",
 		"top=3&by=places&limit=4": "?limit", "top=3&by=colour": "?by", "top=3&by=phones": "?by",
-		"min_watermark=17": "?min_watermark", "min_watermark=g0-0:017": "?min_watermark", "min_watermark=g0-0:-1": "?min_watermark", "min_watermark=g0-0:1,g0-0:2": "?min_watermark",
+		"min_watermark=17": "?min_watermark", "min_watermark=g0-0:017": "?min_watermark",
+		"min_watermark=g0-0:-1": "?min_watermark", "min_watermark=g0-0:1,g0-0:2": "?min_watermark",
 		"latest=1": "?latest", "latest=": "?latest", "partial=yes": "?partial",
 	} {
 		if p := f.get("/v1/rollups/by-city/groups?"+query).refused(422, httpapi.CodeInvalid); p.Pointer != pointer {

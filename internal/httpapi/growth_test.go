@@ -66,10 +66,13 @@ func TestPlan(t *testing.T) {
 		t.Errorf("the reason: %s", p.Detail)
 	}
 	for body, pointer := range map[string]string{
-		`{}`: "/cells", `{"cells":0}`: "/cells", `{"cells":-2}`: "/cells", `{"cells":2.5}`: "/cells", `{"cells":"6"}`: "/cells", `{"cells":4294967296}`: "/cells",
-		`{"cells":6,"urls":"sqlite:x"}`: "/urls", `{"cells":6,"urls":[7]}`: "/urls/0", `{"cells":6,"urls":["sqlite:a","x"]}`: "/urls/1",
+		`{}`: "/cells", `{"cells":0}`: "/cells", `{"cells":-2}`: "/cells", `{"cells":2.5}`: "/cells",
+		`{"cells":"6"}`: "/cells", `{"cells":4294967296}`: "/cells",
+		`{"cells":6,"urls":"sqlite:x"}`: "/urls", `{"cells":6,"urls":[7]}`: "/urls/0",
+		`{"cells":6,"urls":["sqlite:a","x"]}`:   "/urls/1",
 		`{"cells":6,"urls":["postgres://db1"]}`: "/urls/0", `{"cells":6,"urls":["mongodb://db1/x"]}`: "/urls/0",
-		`{"cells":6,"urls":["postgres://u:canary@db1/x"]}`: "/urls/0", `{"cells":6,"urls":["postgres://db1/x?password=canary"]}`: "/urls/0", `[]`: "",
+		`{"cells":6,"urls":["postgres://u:canary@db1/x"]}`:        "/urls/0",
+		`{"cells":6,"urls":["postgres://db1/x?password=canary"]}`: "/urls/0", `[]`: "",
 	} {
 		for _, route := range []string{"/v1/cells/plan", "/v1/cells/grow"} {
 			p := f.do(http.MethodPost, route, body).refused(422, httpapi.CodeInvalid)
@@ -111,7 +114,8 @@ func TestGrow_IsAStreamThatMayBeRepeated(t *testing.T) {
 	}
 	found()
 	again := lines(f.do(http.MethodPost, "/v1/cells/grow", `{"cells":6}`))
-	if again.last["type"] != httpapi.LineResult || again.last["epoch"].(float64) < got.last["epoch"].(float64) || f.svc.Cells().Map().Generations() != 2 {
+	if again.last["type"] != httpapi.LineResult || again.last["epoch"].(float64) < got.last["epoch"].(float64) ||
+		f.svc.Cells().Map().Generations() != 2 {
 		t.Errorf("a second time: %v, %v", again.steps, again.last)
 	}
 	list := decode[httpapi.CellList](f.get("/v1/cells"))
@@ -161,7 +165,8 @@ func TestGrow_IsAStreamThatMayBeRepeated(t *testing.T) {
 // begun sends a growth over the network and reads until a step.
 func (r *running) begun(ctx context.Context, body, step string) (*http.Response, *bufio.Reader) {
 	r.Helper()
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+r.addr+"/v1/cells/grow", strings.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+r.addr+"/v1/cells/grow",
+		strings.NewReader(body))
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -222,7 +227,8 @@ func TestP13_DrainEndsAGrowth(t *testing.T) {
 	defer res.Body.Close()
 	r.stop()
 	got := readLines(t, in)
-	if got.last["type"] != httpapi.LineError || got.last["code"] != string(httpapi.CodeDraining) || got.last["outcome"] != string(httpapi.NotApplied) || got.last["request_id"] == "" {
+	if got.last["type"] != httpapi.LineError || got.last["code"] != string(httpapi.CodeDraining) ||
+		got.last["outcome"] != string(httpapi.NotApplied) || got.last["request_id"] == "" {
 		t.Errorf("the last line is %v", got.last)
 	}
 	if err := r.finished(); err != nil {

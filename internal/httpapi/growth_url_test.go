@@ -105,7 +105,8 @@ func TestMove_URLs(t *testing.T) {
 	}
 	before := places()
 	for url, says := range notPlaces(t) {
-		p := f.do(http.MethodPost, "/v1/cells/g0-1/move", body(httpapi.MoveRequest{URL: url})).refused(422, httpapi.CodeInvalid)
+		p := f.do(http.MethodPost, "/v1/cells/g0-1/move", body(httpapi.MoveRequest{URL: url})).refused(422,
+			httpapi.CodeInvalid)
 		if !strings.Contains(p.Detail, says) || strings.Contains(p.Detail, "canary") || strings.Contains(p.Detail, "cell: ") {
 			t.Errorf("%.80q: %s, want %q", url, p.Detail, says)
 		}

@@ -124,12 +124,12 @@ func (s *Server) guard(w http.ResponseWriter, r *http.Request, pattern string) e
 	return nil
 }
 
-// probes reports whether a route is for the probes of orchestrators, which address a container by its IP. It says one word
-// to a request under a name that is not allowed.
+// probes reports whether a route is for the probes of orchestrators, which address a container by its IP. It says one
+// word to a request under a name that is not allowed.
 func (s *Server) probes(pattern string) bool { return s.healthy[pattern] && s.rules[pattern].Open() }
 
-// allowed reports whether requests may use a Host. Only the name is checked: the port does not matter. The names of this
-// machine are for connections to a loopback address: through another one, a page of any site could use them.
+// allowed reports whether requests may use a Host. Only the name is checked: the port does not matter. The names of
+// this machine are for connections to a loopback address: through another one, a page of any site could use them.
 func (s *Server) allowed(r *http.Request) bool {
 	host := r.Host
 	name := host
@@ -152,7 +152,8 @@ func (s *Server) allowed(r *http.Request) bool {
 	return slices.Contains(s.opts.Hosts, name)
 }
 
-// toLoopback reports whether a connection was made to an address that only this machine can reach; without a network it was.
+// toLoopback reports whether a connection was made to an address that only this machine can reach; without a network it
+// was.
 func toLoopback(r *http.Request) bool {
 	at, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
 	return !ok || at.IP.IsLoopback()
@@ -209,7 +210,8 @@ func (s *Server) shown(r *http.Request) *console.Console {
 	if !who.Named() {
 		return s.pages
 	}
-	return s.pages.For(console.Viewer{Name: who.Signs(), Session: who.Session, Narrow: who.Restriction.Narrow(), SomeKinds: who.Restriction.Kinds != nil})
+	return s.pages.For(console.Viewer{Name: who.Signs(), Session: who.Session, Narrow: who.Restriction.Narrow(),
+		SomeKinds: who.Restriction.Kinds != nil})
 }
 
 // notice writes a page with a message.

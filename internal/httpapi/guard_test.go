@@ -19,12 +19,16 @@ func TestGuard_Host(t *testing.T) {
 	t.Parallel()
 	f := setup(t, &httpapi.Options{Hosts: []string{"Locus.Example", "10.1.2.3"}})
 	for host, allowed := range map[string]bool{
-		"localhost": true, "localhost:7070": true, "LOCALHOST:1": true, "127.0.0.1": true, "127.0.0.1:7070": true, "127.8.9.10:80": true,
-		"[::1]": true, "[::1]:7070": true, "[0:0:0:0:0:0:0:1]:7070": true, "[::ffff:127.0.0.1]:7070": true,
+		"localhost": true, "localhost:7070": true, "LOCALHOST:1": true, "127.0.0.1": true, "127.0.0.1:7070": true,
+		"127.8.9.10:80": true,
+		"[::1]":         true, "[::1]:7070": true, "[0:0:0:0:0:0:0:1]:7070": true, "[::ffff:127.0.0.1]:7070": true,
 		"locus.example": true, "LOCUS.example:7070": true, "10.1.2.3:7070": true,
-		"": false, "evil.example": false, "evil.example:7070": false, "localhost.evil.example": false, "localhost.": false, "localhost:": false,
-		"localhost:x": false, "localhost:80:80": false, "10.1.2.4": false, "0.0.0.0": false, "[::]": false, "[::1": false, "[::1]x": false, "[::1%25lo]": false,
-		"127.0.0.1.nip.io": false, "0x7f000001": false, "2130706433": false, "locus.example@localhost": false, "localhost/": false,
+		"": false, "evil.example": false, "evil.example:7070": false, "localhost.evil.example": false, "localhost.": false,
+		"localhost:":  false,
+		"localhost:x": false, "localhost:80:80": false, "10.1.2.4": false, "0.0.0.0": false, "[::]": false, "[::1": false,
+		"[::1]x": false, "[::1%25lo]": false,
+		"127.0.0.1.nip.io": false, "0x7f000001": false, "2130706433": false, "locus.example@localhost": false,
+		"localhost/": false,
 	} {
 		for _, target := range []string{"/v1/entities", "/version", "/", "/nowhere"} {
 			a := f.do(http.MethodGet, target, "", "Host", host)
@@ -72,8 +76,10 @@ func TestGuard_HeadersOfEveryAnswer(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
 	answers := []answer{
-		f.get("/v1/entities"), f.get("/livez"), f.get("/readyz"), f.get("/metrics"), f.get("/version"), f.get("/openapi.json"), f.get("/"),
-		f.get("/nowhere"), f.get("/v1/entities/x"), f.do(http.MethodPut, "/v1/records", ""), f.do(http.MethodGet, "/v1/entities", "", "Host", "evil.example"),
+		f.get("/v1/entities"), f.get("/livez"), f.get("/readyz"), f.get("/metrics"), f.get("/version"),
+		f.get("/openapi.json"), f.get("/"),
+		f.get("/nowhere"), f.get("/v1/entities/x"), f.do(http.MethodPut, "/v1/records", ""),
+		f.do(http.MethodGet, "/v1/entities", "", "Host", "evil.example"),
 		f.do(http.MethodOptions, "/v1/records", "", "Origin", "http://evil.example", "Access-Control-Request-Method", "POST"),
 	}
 	ids := map[string]bool{}
@@ -132,7 +138,8 @@ func TestGuard_Sizes(t *testing.T) {
 	if a := f.do(http.MethodGet, "/livez", "", "X-Big", strings.Repeat("x", 16<<10-len("X-Big: \r\n"))); a.Code != http.StatusOK {
 		t.Errorf("16 KiB of headers: %d", a.Code)
 	}
-	f.do(http.MethodGet, "/livez", "", "X-Big", strings.Repeat("x", 16<<10-len("X-Big: \r\n")+1)).refused(431, httpapi.CodeHeaderLength)
+	f.do(http.MethodGet, "/livez", "", "X-Big", strings.Repeat("x", 16<<10-len("X-Big: \r\n")+1)).refused(431,
+		httpapi.CodeHeaderLength)
 	var lines []string
 	for i := range 100 {
 		lines = append(lines, fmt.Sprint("X-", i), "1")
@@ -202,8 +209,10 @@ func TestQuery_IsStrict(t *testing.T) {
 		f.get(target).refused(422, httpapi.CodeInvalid)
 	}
 	for _, target := range []string{
-		"/v1/find?address=", "/v1/entities?kind=", "/v1/entities?order=", "/v1/entities?filter=", "/v1/entities?has", "/v1/records?source=", "/v1/records?limit=",
-		"/v1/records?cursor=", "/v1/decisions?of=", "/v1/changes?cell=", "/v1/ids?cell=", "/v1/rollups/none/groups?min_watermark=",
+		"/v1/find?address=", "/v1/entities?kind=", "/v1/entities?order=", "/v1/entities?filter=", "/v1/entities?has",
+		"/v1/records?source=", "/v1/records?limit=",
+		"/v1/records?cursor=", "/v1/decisions?of=", "/v1/changes?cell=", "/v1/ids?cell=",
+		"/v1/rollups/none/groups?min_watermark=",
 		"/v1/rollups/none/groups?latest=", "/v1/series?metric=", "/v1/series?prefix=&zone=", "/v1/series/explain?at=",
 	} {
 		f.get(target).refused(422, httpapi.CodeInvalid)
@@ -219,7 +228,8 @@ func TestRouter_MethodsAndPaths(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
 	for path, methods := range map[string]string{
-		"/v1/records": "GET HEAD POST", "/v1/records/a/b": "DELETE GET HEAD", "/v1/records/delete": "POST", "/v1/entities": "GET HEAD", "/livez": "GET HEAD",
+		"/v1/records": "GET HEAD POST", "/v1/records/a/b": "DELETE GET HEAD", "/v1/records/delete": "POST",
+		"/v1/entities": "GET HEAD", "/livez": "GET HEAD",
 		"/v1/entities/x": "GET HEAD", "/v1/entities/x/why": "GET HEAD", "/metrics": "GET HEAD",
 	} {
 		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND", "get"} {
@@ -237,7 +247,8 @@ func TestRouter_MethodsAndPaths(t *testing.T) {
 		}
 	}
 	for _, path := range []string{
-		"/nowhere", "/V1/RECORDS", "/v1", "/v1/", "/v1/records/", "//v1//records", "/v1/../v1/records", "/v1/./records", "/v1/entities/", "/livez/",
+		"/nowhere", "/V1/RECORDS", "/v1", "/v1/", "/v1/records/", "//v1//records", "/v1/../v1/records", "/v1/./records",
+		"/v1/entities/", "/livez/",
 		"/debug/pprof/", "/debug/vars", "/.git/config", "/v1/records/a", "/v1/records/a/b/c",
 	} {
 		a := f.get(path)
@@ -248,8 +259,8 @@ func TestRouter_MethodsAndPaths(t *testing.T) {
 	}
 }
 
-// TestGuard_LoopbackNamesNeedLoopback sends the names of this machine over a connection to an address of the network, where
-// a page of any site could use them.
+// TestGuard_LoopbackNamesNeedLoopback sends the names of this machine over a connection to an address of the network,
+// where a page of any site could use them.
 func TestGuard_LoopbackNamesNeedLoopback(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -258,12 +269,15 @@ func TestGuard_LoopbackNamesNeedLoopback(t *testing.T) {
 		allowed  bool
 	}{
 		{"127.0.0.1", "localhost", nil, true}, {"::1", "localhost:7070", nil, true}, {"127.0.0.1", "[::1]:1", nil, true},
-		{"192.0.2.1", "localhost", nil, false}, {"192.0.2.1", "127.0.0.1:7070", nil, false}, {"2001:db8::1", "[::1]", nil, false},
-		{"192.0.2.1", "LOCALHOST", []string{"localhost"}, true}, {"192.0.2.1", "locus.example", []string{"locus.example"}, true},
+		{"192.0.2.1", "localhost", nil, false}, {"192.0.2.1", "127.0.0.1:7070", nil, false},
+		{"2001:db8::1", "[::1]", nil, false},
+		{"192.0.2.1", "LOCALHOST", []string{"localhost"}, true},
+		{"192.0.2.1", "locus.example", []string{"locus.example"}, true},
 		{"192.0.2.1", "127.0.0.1", []string{"localhost"}, false},
 	} {
 		f := setup(t, &httpapi.Options{Hosts: test.hosts})
-		r := httptest.NewRequestWithContext(context.WithValue(t.Context(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.ParseIP(test.at), Port: 7070}), http.MethodGet, "/version", nil)
+		r := httptest.NewRequestWithContext(context.WithValue(t.Context(), http.LocalAddrContextKey,
+			&net.TCPAddr{IP: net.ParseIP(test.at), Port: 7070}), http.MethodGet, "/version", nil)
 		r.Host = test.host
 		rec := httptest.NewRecorder()
 		f.server.ServeHTTP(rec, r)

@@ -46,11 +46,13 @@ type CellHealth struct {
 // healthOf converts a status for /readyz.
 func healthOf(status *cells.Status) Health {
 	h := Health{
-		Ready: status.Ready, Reason: printable(status.Reason), Epoch: status.Epoch, Until: status.Until, Redo: status.Redo, Migrating: status.Migrating, Upgrade: status.Upgrade,
+		Ready: status.Ready, Reason: printable(status.Reason), Epoch: status.Epoch, Until: status.Until, Redo: status.Redo,
+		Migrating: status.Migrating, Upgrade: status.Upgrade,
 		Cells: make([]CellHealth, 0, len(status.Cells)),
 	}
 	for _, of := range status.Cells {
-		h.Cells = append(h.Cells, CellHealth{Cell: of.Cell, Answers: answers(of), Writes: of.Writes, Keys: of.Head.Keys, Home: of.Head.Home})
+		h.Cells = append(h.Cells, CellHealth{Cell: of.Cell, Answers: answers(of), Writes: of.Writes, Keys: of.Head.Keys,
+			Home: of.Head.Home})
 	}
 	return h
 }

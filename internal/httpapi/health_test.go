@@ -34,7 +34,8 @@ func TestReadyz_SaysNoWhenTheCellsAreClosed(t *testing.T) {
 	}
 	f := &fixture{t, svc, server}
 	a := f.get("/readyz")
-	if a.Code != http.StatusServiceUnavailable || !strings.Contains(a.Body.String(), `"ready":false,"reason":"`) || a.Header().Get("Retry-After") == "" {
+	if a.Code != http.StatusServiceUnavailable || !strings.Contains(a.Body.String(), `"ready":false,"reason":"`) ||
+		a.Header().Get("Retry-After") == "" {
 		t.Errorf("readyz %d %s", a.Code, a.Body)
 	}
 	if a := f.get("/livez"); a.Code != http.StatusOK {
@@ -67,11 +68,14 @@ func TestMetrics_CountsAndNamesNobody(t *testing.T) {
 	}
 	text := a.Body.String()
 	for _, want := range []string{
-		`locus_records_total{outcome="created"} 1`, `locus_records_total{outcome="unchanged"} 1`, `locus_records_total{outcome="refused"} 1`,
+		`locus_records_total{outcome="created"} 1`, `locus_records_total{outcome="unchanged"} 1`,
+		`locus_records_total{outcome="refused"} 1`,
 		`locus_http_request_seconds_count{route="POST /v1/records",status="200"} 3`,
 		`locus_http_request_seconds_count{route="GET /v1/records/{source}/{key...}",status="404"} 1`,
-		`locus_http_request_seconds_count{route="none",status="404"} 1`, `locus_http_request_seconds_count{route="none",status="405"} 1`,
-		`locus_records 1`, `locus_entities 1`, `locus_ready 1`, `locus_redo_depth{cell="g0-0"} 0`, `locus_redo_depth{cell="g0-1"} 0`,
+		`locus_http_request_seconds_count{route="none",status="404"} 1`,
+		`locus_http_request_seconds_count{route="none",status="405"} 1`,
+		`locus_records 1`, `locus_entities 1`, `locus_ready 1`, `locus_redo_depth{cell="g0-0"} 0`,
+		`locus_redo_depth{cell="g0-1"} 0`,
 	} {
 		if !strings.Contains(text, want+"\n") {
 			t.Errorf("%s is missing", want)
@@ -93,7 +97,8 @@ func TestStatusAndSchema(t *testing.T) {
 		t.Errorf("%v", status)
 	}
 	schema := decode[httpapi.Schema](f.get("/v1/schema"))
-	if schema.Kind != "place" || schema.Attributes[0].Name != "name" || schema.Attributes[0].Required || schema.Attributes[0].Type != "name" {
+	if schema.Kind != "place" || schema.Attributes[0].Name != "name" || schema.Attributes[0].Required ||
+		schema.Attributes[0].Type != "name" {
 		t.Errorf("%+v", schema)
 	}
 	if !schema.Attributes[1].Many {

@@ -138,7 +138,8 @@ func (c *call) once() (b counter.Batch, err error) {
 	}
 	switch {
 	case keyed && (produced || numbered):
-		return b, fault(CodeInvalid, "", "a batch has the header %s, or %s and %s, not both", keyHeader, producerHeader, seqHeader)
+		return b, fault(CodeInvalid, "", "a batch has the header %s, or %s and %s, not both", keyHeader,
+			producerHeader, seqHeader)
 	case produced != numbered:
 		return b, fault(CodeInvalid, "", "the headers %s and %s go together: send both or none", producerHeader, seqHeader)
 	case keyed:
@@ -149,7 +150,8 @@ func (c *call) once() (b counter.Batch, err error) {
 	case produced:
 		raw, wrong := hex.DecodeString(producer)
 		if wrong != nil || len(raw) != len(b.Producer) || counter.Producer(raw) == (counter.Producer{}) {
-			return b, fault(CodeInvalid, "", "the header %s is %.60q: want 32 hexadecimal digits, not all 0", producerHeader, producer)
+			return b, fault(CodeInvalid, "", "the header %s is %.60q: want 32 hexadecimal digits, not all 0",
+				producerHeader, producer)
 		}
 		b.Producer = counter.Producer(raw)
 		if b.Seq, err = strconv.ParseUint(seq, 10, 63); err != nil || b.Seq == 0 || strconv.FormatUint(b.Seq, 10) != seq {

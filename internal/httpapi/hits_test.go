@@ -49,7 +49,8 @@ func TestHits_ResultsInOrder(t *testing.T) {
 		`{"metric":"locus.hits"}`,
 		`{"metric":"a` + `\u0000` + `"}`,
 		`{"metric":"` + strings.Repeat("x", 201) + `"}`,
-		`{"metric":"n","n":0}`, `{"metric":"n","n":1000001}`, `{"metric":"n","n":1e3}`, `{"metric":"n","n":"1"}`, `{"metric":"n","n":-0}`, `{"metric":"n","n":null}`,
+		`{"metric":"n","n":0}`, `{"metric":"n","n":1000001}`, `{"metric":"n","n":1e3}`, `{"metric":"n","n":"1"}`,
+		`{"metric":"n","n":-0}`, `{"metric":"n","n":null}`,
 		`{"metric":"n","n":1,"value":1}`, `{"metric":"n","is_admin":true}`, `{"metric":7}`, `7`, `{}`,
 		`{"metric":"__proto__","n":1000000}`,
 	}, ","))
@@ -103,7 +104,8 @@ func TestHits_ResultsInOrder(t *testing.T) {
 		f.do(http.MethodPost, "/v1/hits", body).refused(422, httpapi.CodeInvalid)
 	}
 	for body, code := range map[string]httpapi.Code{
-		`{"metric":"a","n":1}{"metric":"b"}`: "trailing_data", `{"hits":[{"metric":"a","metric":"b"}]}`: "duplicate_key", `{"metric":"a"}`: "unknown_field", `{"hits":[`: "malformed",
+		`{"metric":"a","n":1}{"metric":"b"}`: "trailing_data", `{"hits":[{"metric":"a","metric":"b"}]}`: "duplicate_key",
+		`{"metric":"a"}`: "unknown_field", `{"hits":[`: "malformed",
 	} {
 		f.do(http.MethodPost, "/v1/hits", body).refused(400, code)
 	}
@@ -131,7 +133,8 @@ func TestHits_Once(t *testing.T) {
 		}
 		f.do(http.MethodPost, "/v1/hits", `{"hits":[{"metric":"a",`+at+`}]}`, headers...).refused(422, httpapi.CodeKeyReused)
 	}
-	f.do(http.MethodPost, "/v1/hits", `{"hits":[`+hits+`]}`, "Locus-Producer", id, "Locus-Seq", "6").refused(409, httpapi.CodeConflict)
+	f.do(http.MethodPost, "/v1/hits", `{"hits":[`+hits+`]}`, "Locus-Producer", id, "Locus-Seq", "6").refused(409,
+		httpapi.CodeConflict)
 	if a, b := f.today("a"), f.today("b"); *a.Total != 2 || *b.Total != 4 {
 		t.Errorf("a has %d, b %d", *a.Total, *b.Total)
 	}
@@ -157,7 +160,8 @@ func TestHits_Once(t *testing.T) {
 		f.do(http.MethodPost, "/v1/hits", `{"hits":[`+hits+`]}`, test.headers...).refused(test.status, test.code)
 	}
 	// A hit with a key must have a time; otherwise its repeat would be a different hit.
-	f.do(http.MethodPost, "/v1/hits", `{"hits":[{"metric":"a"}]}`, "Idempotency-Key", "z").refused(422, httpapi.CodeInvalid)
+	f.do(http.MethodPost, "/v1/hits", `{"hits":[{"metric":"a"}]}`, "Idempotency-Key", "z").refused(422,
+		httpapi.CodeInvalid)
 }
 
 // Responses with status 5xx are counted, except those of health checks, and so are the outcomes of records.

@@ -60,7 +60,8 @@ func (s *Server) listIDs(c *call) (any, error) {
 	var after locality.ID
 	if text, given := c.query["after"]; given {
 		if after, err = locality.Parse(text); err != nil {
-			return nil, fault(CodeInvalid, "?after", "%.60q is not an id: want 36 characters like 20be0ffc-314a-bd53-7a50-013a65ca76d2", text)
+			return nil, fault(CodeInvalid, "?after",
+				"%.60q is not an id: want 36 characters like 20be0ffc-314a-bd53-7a50-013a65ca76d2", text)
 		}
 	}
 	list := IDList{IDs: []mirror.State{}}

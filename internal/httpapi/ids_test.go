@@ -61,7 +61,8 @@ func TestIDs_AreAllIDs(t *testing.T) {
 			for _, s := range states {
 				kinds[s.Kind]++
 				ids = append(ids, s.ID)
-				if s.Cell.String() != of || s.At < 1 || s.Settling || (s.Thing != nil) != (s.Kind == mirror.Entity) || s.To.IsZero() != (s.Kind != mirror.Redirect) {
+				if s.Cell.String() != of || s.At < 1 || s.Settling || (s.Thing != nil) != (s.Kind == mirror.Entity) ||
+					s.To.IsZero() != (s.Kind != mirror.Redirect) {
 					t.Errorf("%+v", s)
 				}
 			}
@@ -120,7 +121,8 @@ func TestIDs_Strict(t *testing.T) {
 	f.get("/v1/ids?cell=g0-0&since=1").refused(400, httpapi.CodeUnknownField)
 	id := `"` + locality.New().String() + `",`
 	for body, want := range map[string]httpapi.Code{
-		`{"ids":["x"]}`: httpapi.CodeInvalid, `{"records":["07"]}`: httpapi.CodeInvalid, `{"records":[7]}`: httpapi.CodeInvalid, `{"ids":{}}`: httpapi.CodeInvalid,
+		`{"ids":["x"]}`: httpapi.CodeInvalid, `{"records":["07"]}`: httpapi.CodeInvalid,
+		`{"records":[7]}`: httpapi.CodeInvalid, `{"ids":{}}`: httpapi.CodeInvalid,
 		`{"puids":[]}`: httpapi.CodeUnknownField, `[]`: httpapi.CodeInvalid, `{`: httpapi.CodeMalformed,
 		`{"ids":[` + strings.Repeat(id, mirror.MostStates) + id[:len(id)-1] + `]}`: httpapi.CodeTooLarge,
 	} {

@@ -40,7 +40,8 @@ func outspoken(err error) error {
 
 // plain returns the text of an error about the request, without the prefixes of sentinels.
 func plain(err error) string {
-	return printable(strings.NewReplacer(cell.ErrMap.Error()+": ", "", cell.ErrURL.Error()+": ", "", cell.ErrFormat.Error()+": ", "", cell.ErrPreflight.Error()+": ", "").Replace(err.Error()))
+	return printable(strings.NewReplacer(cell.ErrMap.Error()+": ", "", cell.ErrURL.Error()+": ", "",
+		cell.ErrFormat.Error()+": ", "", cell.ErrPreflight.Error()+": ", "").Replace(err.Error()))
 }
 
 // ofDamage names the damaged row; retrying does not help.
@@ -66,7 +67,8 @@ func ofRollup(err error) bool {
 func invalidFault(invalid *locus.InvalidError, pointer string) *Fault {
 	all := make([]locus.Problem, len(invalid.Problems))
 	for i, p := range invalid.Problems {
-		all[i] = locus.Problem{Code: printable(p.Code), Detail: printable(p.Detail), Pointer: printable(pointer + p.Pointer), Line: p.Line}
+		all[i] = locus.Problem{Code: printable(p.Code), Detail: printable(p.Detail), Pointer: printable(pointer + p.Pointer),
+			Line: p.Line}
 	}
 	// Problems have more codes than answers, and some equal names differ in meaning: "too_deep" in a problem is about a
 	// path of categories, and in an answer about a document.
@@ -88,7 +90,8 @@ func invalidFault(invalid *locus.InvalidError, pointer string) *Fault {
 	return f
 }
 
-// ofRules reports whether an error is about kinds, term-frequency tables sinks or streams and has a text for the client.
+// ofRules reports whether an error is about kinds, term-frequency tables sinks or streams and has a text for the
+// client.
 func ofRules(err error) bool {
 	for _, e := range []error{changes.ErrBehind, kinds.ErrNoKind, kinds.ErrNoTerms, kinds.ErrOtherKind, kinds.ErrTooMany, resolve.ErrRules, resolve.ErrMigrating, resolve.ErrOutdated, resolve.ErrNewer, resolve.ErrUpgrading, sinks.ErrNotFound, sinks.ErrOther, sinks.ErrOwn, sources.ErrNotFound, sources.ErrOther, sources.ErrUnable, tokens.ErrNotFound, tokens.ErrNoSession, tokens.ErrNotBlocked, tokens.ErrTaken, tokens.ErrLast, tokens.ErrLacks} {
 		if errors.Is(err, e) {

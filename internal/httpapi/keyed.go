@@ -18,8 +18,8 @@ import (
 )
 
 // keyedError is an error of a call that names external keys. The client sees the keys. The log has more readers and a
-// longer life, so it contains a hash instead, under a secret of the process: equal keys have equal hashes, and a hash cannot be found
-// by trying keys.
+// longer life, so it contains a hash instead, under a secret of the process: equal keys have equal hashes, and a hash
+// cannot be found by trying keys.
 type keyedError struct {
 	error
 	call *call

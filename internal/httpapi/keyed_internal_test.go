@@ -60,7 +60,8 @@ func TestP10_HashesOfKeysAreSecret(t *testing.T) {
 	t.Parallel()
 	ref := entity.Ref{Source: "crm", Key: "0151 1234567"}
 	text := hashed(ref)
-	if text != hashed(ref) || text == hashed(entity.Ref{Source: "crm", Key: "0151 1234568"}) || text == hashed(entity.Ref{Source: "cr", Key: "m0151 1234567"}) {
+	if text != hashed(ref) || text == hashed(entity.Ref{Source: "crm", Key: "0151 1234568"}) ||
+		text == hashed(entity.Ref{Source: "cr", Key: "m0151 1234567"}) {
 		t.Error("equal keys do not have equal hashes, or others have")
 	}
 	plain := sha256.Sum256([]byte("3:crm" + ref.Key))

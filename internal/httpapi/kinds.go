@@ -59,7 +59,8 @@ type TermsList struct {
 func oneKind(k kinds.Rules) Kind {
 	of := Kind{Kind: k.Schema.Kind, Version: k.Schema.Version, Default: k.Default, Terms: k.Terms}
 	if c := k.Change; c != nil {
-		of.Migration = &Migration{Since: c.Since.UTC().Format("2006-01-02T15:04:05.000Z"), Records: c.Records(), Cells: c.Done()}
+		of.Migration = &Migration{Since: c.Since.UTC().Format("2006-01-02T15:04:05.000Z"), Records: c.Records(),
+			Cells: c.Done()}
 	}
 	return of
 }

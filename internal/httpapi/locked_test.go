@@ -44,7 +44,8 @@ func TestP12_ALockedCellHoldsUpNothingElse(t *testing.T) {
 	}
 	decode[httpapi.PutResponse](f.do(http.MethodPost, "/v1/records", batch(keys[0][0], keys[1][0])))
 
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "cells", cell.ID{Index: 1}.String()+".db")+"?_pragma=busy_timeout(30000)")
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "cells",
+		cell.ID{Index: 1}.String()+".db")+"?_pragma=busy_timeout(30000)")
 	if err != nil {
 		t.Fatal(err)
 	}

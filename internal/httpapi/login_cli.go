@@ -21,7 +21,8 @@ var loginFields = []string{"challenge", "port", "state"}
 
 var stateForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// loopback returns the address at which locus login waits for the code on the machine of the browser, "" if the person pastes it.
+// loopback returns the address at which locus login waits for the code on the machine of the browser, "" if the person
+// pastes it.
 func loopback(fields values) (string, error) {
 	port := fields["port"]
 	if port == "" {
@@ -41,7 +42,8 @@ func (p *site) grantPage(c *call, body *bytes.Buffer) error {
 		return err
 	}
 	if at != "" { // browsers compare where a form leads with the policy of its page
-		c.w.Header().Set("Content-Security-Policy", strings.Replace(policy, "form-action 'self'", "form-action 'self' "+at, 1))
+		c.w.Header().Set("Content-Security-Policy",
+			strings.Replace(policy, "form-action 'self'", "form-action 'self' "+at, 1))
 	}
 	fields := map[string]string{}
 	for _, name := range loginFields {
@@ -52,7 +54,8 @@ func (p *site) grantPage(c *call, body *bytes.Buffer) error {
 	return p.shown(c.r).Grant(body, console.Grant{Name: access.From(c).Signs(), Fields: fields})
 }
 
-// grant gives the code of a token to the command line: by its port on the machine of the browser, or by a page to paste from.
+// grant gives the code of a token to the command line: by its port on the machine of the browser, or by a page to paste
+// from.
 func (p *site) grant(w http.ResponseWriter, r *http.Request) {
 	c := &call{Context: r.Context(), w: w, r: r, route: &route{path: "/login/cli", class: writes}, class: writes}
 	fields, free, err := p.fields(c)
@@ -111,7 +114,8 @@ func (s *Server) redeem(c *call) (any, error) {
 		if err := s.wrongLogin(c.r); err != nil {
 			return nil, err
 		}
-		return nil, fault(CodeUnauthenticated, "", "the code is not valid: it works once, within two minutes, for the login that requested it: run locus login again")
+		return nil, fault(CodeUnauthenticated, "",
+			"the code is not valid: it works once, within two minutes, for the login that requested it: run locus login again")
 	} else if err != nil {
 		return nil, err
 	}

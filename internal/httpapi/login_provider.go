@@ -39,7 +39,8 @@ func (p *site) toProvider(c *call, _ *bytes.Buffer) error {
 	return nil
 }
 
-// fromProvider begins a session for the person whom the identity provider has confirmed. The cookie of the attempt is used up.
+// fromProvider begins a session for the person whom the identity provider has confirmed. The cookie of the attempt is
+// used up.
 func (p *site) fromProvider(c *call, _ *bytes.Buffer) error {
 	if p.opts.Login == nil {
 		return errNoPath
@@ -65,7 +66,8 @@ func (p *site) fromProvider(c *call, _ *bytes.Buffer) error {
 	if err != nil {
 		return p.notConfirmed(c, err)
 	}
-	session, began, err := p.svc.Tokens().Admit(c, tokens.Person{Name: who.Name, Author: who.Author, Roles: who.Roles}, p.sessionOf(c.r))
+	session, began, err := p.svc.Tokens().Admit(c, tokens.Person{Name: who.Name, Author: who.Author, Roles: who.Roles},
+		p.sessionOf(c.r))
 	if errors.Is(err, tokens.ErrUnknown) {
 		return p.notConfirmed(c, errBlocked)
 	}
@@ -83,7 +85,8 @@ var errBlocked = errors.New("you are blocked here: ask an administrator")
 func (p *site) notConfirmed(c *call, cause error) error {
 	p.opts.Logger.WarnContext(c, "sign-in at the identity provider failed", "err", cause)
 	for status, errs := range map[int][]error{
-		http.StatusForbidden: {login.ErrNoRole, errBlocked}, http.StatusBadGateway: {login.ErrUnreachable}, http.StatusUnauthorized: {login.ErrAttempt, login.ErrRefused},
+		http.StatusForbidden: {login.ErrNoRole, errBlocked}, http.StatusBadGateway: {login.ErrUnreachable},
+		http.StatusUnauthorized: {login.ErrAttempt, login.ErrRefused},
 	} {
 		for _, err := range errs {
 			if !errors.Is(cause, err) {

@@ -22,13 +22,15 @@ func withProvider(t *testing.T, claims map[string]any) (*fixture, *logintest.Pro
 	t.Helper()
 	idp := logintest.New(t, claims)
 	f := setup(t, &httpapi.Options{Login: login.New(login.Config{
-		Issuer: idp.URL, ClientID: logintest.ClientID, ClientSecret: secret.New(logintest.ClientSecret), PublicURL: "http://localhost:7070",
-		Roles: map[string][]string{"crm": {"reviewer"}},
+		Issuer: idp.URL, ClientID: logintest.ClientID, ClientSecret: secret.New(logintest.ClientSecret),
+		PublicURL: "http://localhost:7070",
+		Roles:     map[string][]string{"crm": {"reviewer"}},
 	})})
 	return f, idp
 }
 
-// atProvider begins a login and lets the provider confirm it. It returns the cookie, and the path that the browser comes back with.
+// atProvider begins a login and lets the provider confirm it. It returns the cookie, and the path that the browser
+// comes back with.
 func (f *fixture) atProvider() (cookie, back string) {
 	f.Helper()
 	a := f.do("GET", "/login/provider?to=%2Freview", "", browser...)
@@ -87,7 +89,8 @@ func TestP10_SignInAtAProvider(t *testing.T) {
 	}
 	f.do("GET", "/entities", "", "Cookie", planted).refused(401, httpapi.CodeUnauthenticated)
 	f.says(f.do("GET", "/entities", "", "Cookie", session).page(200), ">Ann<", "Sign out")
-	f.submit("/decisions", append([]string{"Cookie", session}, ofPage...), "verdict", "different", "a", "a:1", "b", "a:2", "author", "bob").leads()
+	f.submit("/decisions", append([]string{"Cookie", session}, ofPage...), "verdict", "different", "a", "a:1", "b", "a:2",
+		"author", "bob").leads()
 	if d := f.decided(); len(d) != 1 || d[0].Author != "Ann" || d[0].By != "oidc:17" {
 		t.Errorf("%+v", d)
 	}
@@ -153,7 +156,8 @@ func TestP10_GrantToTheCommandLine(t *testing.T) {
 		body, _ := json.Marshal(httpapi.LoginRequest{Code: code, Verifier: verifier})
 		return f.do("POST", "/v1/login", string(body))
 	}
-	to, err := url.Parse(f.submit("/login/cli", append(cookie, ofPage...), "challenge", ask.Get("challenge"), "port", "4711", "state", "s-1").leads())
+	to, err := url.Parse(f.submit("/login/cli", append(cookie, ofPage...), "challenge", ask.Get("challenge"), "port",
+		"4711", "state", "s-1").leads())
 	if err != nil || to.Host != "127.0.0.1:4711" || to.Query().Get("state") != "s-1" {
 		t.Fatalf("%v, %v", to, err)
 	}
@@ -177,7 +181,8 @@ func TestP10_GrantToTheCommandLine(t *testing.T) {
 	f.do("GET", "/v1/entities", "", bearer(made.Secret)...).refused(401, httpapi.CodeUnauthenticated)
 }
 
-// TestP10_ServicesWithJWTs sends JWTs of a configured issuer: to /v1, with a decision, and without a role for the route.
+// TestP10_ServicesWithJWTs sends JWTs of a configured issuer: to /v1, with a decision, and without a role for the
+// route.
 func TestP10_ServicesWithJWTs(t *testing.T) {
 	t.Parallel()
 	idp := logintest.New(t, nil)
@@ -186,7 +191,8 @@ func TestP10_ServicesWithJWTs(t *testing.T) {
 	f.put([4]string{"a", "1", "Joes Pizza", ""}, [4]string{"a", "2", "Annas Bakery", ""})
 	root := f.token(tokens.Request{Name: "root", Roles: []string{"administrator"}})
 	now := time.Now()
-	claims := map[string]any{"iss": idp.URL, "aud": "https://locus.example", "sub": "repo:crm", "iat": now.Unix(), "exp": now.Add(time.Minute).Unix()}
+	claims := map[string]any{"iss": idp.URL, "aud": "https://locus.example", "sub": "repo:crm", "iat": now.Unix(),
+		"exp": now.Add(time.Minute).Unix()}
 	jwt := idp.Sign(claims)
 	if who := decode[httpapi.Whoami](f.do("GET", "/v1/whoami", "", bearer(jwt)...)); who.Name != "jwt:repo:crm" || strings.Join(who.Permissions, " ") != "schema read decide" {
 		t.Errorf("%+v", who)
@@ -210,8 +216,8 @@ func TestP10_ServicesWithJWTs(t *testing.T) {
 	f.do("GET", "/v1/whoami", "", bearer(away.Sign(claims))...).refused(503, httpapi.CodeUnavailable)
 }
 
-// TestP10_GuessesAtTheProvider comes back from the provider with codes that it did not give: they are counted, and each is a request to the
-// provider only while few have failed.
+// TestP10_GuessesAtTheProvider comes back from the provider with codes that it did not give: they are counted, and each
+// is a request to the provider only while few have failed.
 func TestP10_GuessesAtTheProvider(t *testing.T) {
 	t.Parallel()
 	f, idp := withProvider(t, map[string]any{"sub": "17", "name": "Ann", "groups": []string{"crm"}})
@@ -224,7 +230,8 @@ func TestP10_GuessesAtTheProvider(t *testing.T) {
 	}
 	limited := 0
 	for range 40 {
-		a := f.do("GET", "/login/callback?"+url.Values{"state": {state.Query().Get("state")}, "code": {"guess"}}.Encode(), "", append([]string{"Cookie", cookie}, browser...)...)
+		a := f.do("GET", "/login/callback?"+url.Values{"state": {state.Query().Get("state")}, "code": {"guess"}}.Encode(), "",
+			append([]string{"Cookie", cookie}, browser...)...)
 		if a.Code == http.StatusTooManyRequests {
 			limited++
 		} else if a.Code != http.StatusUnauthorized {

@@ -130,7 +130,8 @@ func (s *Server) matched(r *MatchResult, f *entities.Found, pointer string) {
 	for _, c := range f.Candidates {
 		e := c.Entity
 		r.Entities = append(r.Entities, MatchEntity{
-			ID: e.ID, Kind: e.Kind, MatchWeight: c.MatchWeight, Level: c.Level, Relation: c.Relation, Record: c.Record, Records: len(e.Members), Why: c.Why,
+			ID: e.ID, Kind: e.Kind, MatchWeight: c.MatchWeight, Level: c.Level, Relation: c.Relation, Record: c.Record,
+			Records: len(e.Members), Why: c.Why,
 			View: s.merged(e.Kind, e.View, func(m int) entity.Ref { return e.Members[m].Ref }),
 		})
 	}

@@ -39,7 +39,8 @@ func TestMatch_NamesEntitiesAndPredictsThePut(t *testing.T) {
 		t.Errorf("the logs ended at %s, now at %s", tail, after)
 	}
 	near := results[0].Entities
-	if len(near) != 1 || near[0].ID != first.Entity || near[0].Level != entities.LevelSame || near[0].MatchWeight < match.Threshold ||
+	if len(near) != 1 || near[0].ID != first.Entity || near[0].Level != entities.LevelSame ||
+		near[0].MatchWeight < match.Threshold ||
 		near[0].Record.Key != "1" || near[0].Records != 1 || near[0].View.Get("city") == nil {
 		t.Errorf("near the first %+v", near)
 	}
@@ -54,7 +55,8 @@ func TestMatch_NamesEntitiesAndPredictsThePut(t *testing.T) {
 			t.Errorf("probe %d: put %+v, want %s", i, put, want)
 		}
 	}
-	if results[3].Reason != entities.ReasonNoBlockingKey || results[4].Reason != entities.ReasonNoBlockingKey || results[0].Reason != "" {
+	if results[3].Reason != entities.ReasonNoBlockingKey || results[4].Reason != entities.ReasonNoBlockingKey ||
+		results[0].Reason != "" {
 		t.Errorf("reasons %q, %q, %q", results[3].Reason, results[4].Reason, results[0].Reason)
 	}
 	if plain := f.match(`{"probes":[{"attributes":{"phones":"415 555 0123"}},{}]}`); plain[0].Put != nil || plain[0].Entities[0].Why != nil || plain[1].PutError != nil {
@@ -165,7 +167,8 @@ func TestMatch_BehindAWatermark(t *testing.T) {
 	for id := range tail {
 		tail[id] += 1000
 	}
-	p := f.do(http.MethodPost, "/v1/match?min_watermark="+tail.String(), `{"probes":[{"attributes":{"phones":"415 555 0123"}}]}`).refused(503, httpapi.CodeUnavailable)
+	p := f.do(http.MethodPost, "/v1/match?min_watermark="+tail.String(),
+		`{"probes":[{"attributes":{"phones":"415 555 0123"}}]}`).refused(503, httpapi.CodeUnavailable)
 	if !strings.Contains(p.Detail, "behind the requested watermark") {
 		t.Error(p.Detail)
 	}

@@ -53,7 +53,8 @@ func (s *Server) listMetrics(c *call) (any, error) {
 		list.Cursor = s.seal(c, []byte(found[limit-1].Metric))
 	}
 	for _, m := range found {
-		list.Metrics = append(list.Metrics, Metric{Metric: string(m.Metric), Kind: m.Kind.String(), Since: m.First.UTC(), Cell: m.Cell})
+		list.Metrics = append(list.Metrics,
+			Metric{Metric: string(m.Metric), Kind: m.Kind.String(), Since: m.First.UTC(), Cell: m.Cell})
 	}
 	return list, nil
 }

@@ -142,8 +142,8 @@ func (r *viewer) left(answer any) (left any, kind string, known bool) {
 	return r.shown(answer)
 }
 
-// leftOfAll is left for answers about sources, rollups, counters and the whole installation. Rollups that the viewer may not read, and routes
-// that cannot leave out kinds, are refused before: see seenRollup, and access.Rule.Masked.
+// leftOfAll is left for answers about sources, rollups, counters and the whole installation. Rollups that the viewer
+// may not read, and routes that cannot leave out kinds, are refused before: see seenRollup, and access.Rule.Masked.
 func (r *viewer) leftOfAll(answer any) (left any, kind string, known bool) {
 	switch a := answer.(type) {
 	case SourceList:

@@ -28,8 +28,8 @@ func (s *Server) shownChanges(c *call, list []changes.Change) []changes.Change {
 	})
 }
 
-// states lose attributes, and get a stamp of the remaining content: the stamp of an entity is a hash of records with hidden
-// values.
+// states lose attributes, and get a stamp of the remaining content: the stamp of an entity is a hash of records with
+// hidden values.
 func (r *viewer) states(list []mirror.State) []mirror.State {
 	return only(list, all, func(st mirror.State) mirror.State {
 		if st.Thing == nil || r.Hide == nil {

@@ -78,7 +78,8 @@ func (r *viewer) explanation(kind string, e match.Explanation) match.Explanation
 	if schema := r.schema(kind); schema != nil {
 		return schema.Hiding(e, r.Hides)
 	}
-	return match.Explanation{A: e.A, B: e.B, Outcome: e.Outcome, Weight: e.Weight, Lines: []match.Line{}, BlockingKeys: []match.SharedKey{}}
+	return match.Explanation{A: e.A, B: e.B, Outcome: e.Outcome, Weight: e.Weight, Lines: []match.Line{},
+		BlockingKeys: []match.SharedKey{}}
 }
 
 func (r *viewer) join(kind string, j explain.Join) explain.Join {

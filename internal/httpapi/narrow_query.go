@@ -19,7 +19,8 @@ import (
 
 var errNoKind = fault(CodeInvalid, "?kind", "unknown kind, or one that the token may not see")
 
-// KnownRestriction returns an error for a kind or an attribute that the installation does not have: a mistyped one would hide nothing.
+// KnownRestriction returns an error for a kind or an attribute that the installation does not have: a mistyped one
+// would hide nothing.
 func KnownRestriction(schemas []*match.Schema, r *access.Restriction) error {
 	for _, name := range r.Kinds {
 		if !slices.ContainsFunc(schemas, func(s *match.Schema) bool { return s.Kind == name }) {
@@ -34,7 +35,8 @@ func KnownRestriction(schemas []*match.Schema, r *access.Restriction) error {
 	return nil
 }
 
-// narrowQuery lets a query of entities find nothing that the principal may not see. With hidden attributes there is no search by values.
+// narrowQuery lets a query of entities find nothing that the principal may not see. With hidden attributes there is no
+// search by values.
 func narrowQuery(who *access.Restriction, q *entities.Query) error {
 	if who.Hide != nil && (q.Text != "" || len(q.Where)+len(q.Has)+len(q.Without) > 0 || q.Order != "" && q.Order != entities.OrderID) {
 		return fault(CodeForbidden, "", "the token may not see %q: it can list entities in the order of their ids, but not search or filter", who.Hide)
@@ -50,8 +52,8 @@ func narrowQuery(who *access.Restriction, q *entities.Query) error {
 	return nil
 }
 
-// seen replaces the error of an empty address: the principal may not see the thing there, or may only read it. Every other
-// error is left to the handler.
+// seen replaces the error of an empty address: the principal may not see the thing there, or may only read it. Every
+// other error is left to the handler.
 func (s *Server) seen(c *call, addresses ...string) error {
 	who := access.From(c)
 	if who.Restriction.Kinds == nil {

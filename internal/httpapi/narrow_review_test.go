@@ -43,14 +43,16 @@ func TestP10_ReviewWithoutSensitiveFields(t *testing.T) {
 	}
 	pair, full := own.Pairs[0].Explanation, whole.Pairs[0].Explanation
 	line, was := lineOf(pair, "city"), lineOf(full, "city")
-	if !line.Hidden || line.A != nil || line.Level != was.Level || line.Weight != was.Weight || len(was.A) == 0 || pair.Weight != full.Weight {
+	if !line.Hidden || line.A != nil || line.Level != was.Level || line.Weight != was.Weight || len(was.A) == 0 ||
+		pair.Weight != full.Weight {
 		t.Errorf("%+v, want %+v without values", line, was)
 	}
 	if name := lineOf(pair, "name"); len(name.A) != 1 || name.Hidden {
 		t.Errorf("the name is hidden too: %+v", name)
 	}
 	why := decode[httpapi.Why](get("/v1/entities/"+f.place+"/why", ann))
-	if len(why.Joins) != 1 || !lineOf(why.Joins[0].Explanation, "web").Hidden || strings.Join(why.Records[0].Hidden, " ") != "city websites" {
+	if len(why.Joins) != 1 || !lineOf(why.Joins[0].Explanation, "web").Hidden ||
+		strings.Join(why.Records[0].Hidden, " ") != "city websites" {
 		t.Errorf("%+v", why)
 	}
 	for _, d := range decode[httpapi.DecisionList](get("/v1/decisions", ann)).Decisions {
@@ -67,13 +69,16 @@ func TestP10_ReviewWithoutSensitiveFields(t *testing.T) {
 		t.Errorf("a hidden attribute is pinned: %+v", r)
 	}
 	hidden, missing := decided(`{"verdict":"same","a":"crm:1","b":"crm:2"}`), decided(`{"verdict":"same","a":"crm:8","b":"crm:9"}`)
-	if hidden.Error == nil || missing.Error == nil || hidden.Error.Detail != missing.Error.Detail || hidden.Error.Code != missing.Error.Code {
+	if hidden.Error == nil || missing.Error == nil || hidden.Error.Detail != missing.Error.Detail ||
+		hidden.Error.Code != missing.Error.Code {
 		t.Errorf("a decision about what does not exist for ann: %+v, %+v", hidden.Error, missing.Error)
 	}
 	for attributes, code := range map[string]httpapi.Code{
-		`"name":"Joes Pizza"`: "", `"city":"Springfield"`: httpapi.CodeForbidden, `"name":"x","postcode":"94105"`: httpapi.CodeForbidden, `"emails":"a@b.example"`: httpapi.CodeForbidden,
+		`"name":"Joes Pizza"`: "", `"city":"Springfield"`: httpapi.CodeForbidden,
+		`"name":"x","postcode":"94105"`: httpapi.CodeForbidden, `"emails":"a@b.example"`: httpapi.CodeForbidden,
 	} {
-		r := decode[httpapi.MatchResponse](post("/v1/match", `{"probes":[{"attributes":{`+attributes+`}}],"why":true}`)).Results[0]
+		r := decode[httpapi.MatchResponse](post("/v1/match",
+			`{"probes":[{"attributes":{`+attributes+`}}],"why":true}`)).Results[0]
 		switch {
 		case code == "" && (r.Error != nil || len(r.Entities) == 0 || len(r.Entities[0].Hidden) != 2):
 			t.Errorf("%s: %+v", attributes, r)
@@ -106,7 +111,8 @@ func TestP10_PagesOfThoseWhoDoNotSeeAll(t *testing.T) {
 	t.Parallel()
 	f := setupSecretive(t)
 	f.token(tokens.Request{Name: "root", Roles: []string{"administrator"}})
-	cookie := append([]string{"Cookie", f.signIn(f.token(tokens.Request{Name: "ann", Roles: []string{"reviewer"}, Restriction: hiding}))}, browser...)
+	cookie := append([]string{"Cookie",
+		f.signIn(f.token(tokens.Request{Name: "ann", Roles: []string{"reviewer"}, Restriction: hiding}))}, browser...)
 	if to := f.do(http.MethodGet, "/", "", cookie...).leads(); to != "/entities" {
 		t.Errorf("the home page leads to %s", to)
 	}
@@ -118,12 +124,14 @@ func TestP10_PagesOfThoseWhoDoNotSeeAll(t *testing.T) {
 		}
 	}
 	f.says(f.do(http.MethodGet, "/entities?q=joes", "", cookie...).page(http.StatusOK), "not search or filter")
-	f.says(f.do(http.MethodGet, "/entities/"+f.place, "", cookie...).page(http.StatusOK), "Hidden from you", "<bdi>websites</bdi>", "same page", "a hidden value")
+	f.says(f.do(http.MethodGet, "/entities/"+f.place, "", cookie...).page(http.StatusOK), "Hidden from you",
+		"<bdi>websites</bdi>", "same page", "a hidden value")
 	f.says(f.do(http.MethodGet, "/entities/"+f.person, "", cookie...).page(http.StatusNotFound), "No record or entity")
 	review := f.do(http.MethodGet, "/review", "", cookie...).page(http.StatusOK)
 	f.says(review, "Are these two records the same thing?", "a:oak", "1 pair to review")
 	for _, path := range []string{"/ring", "/rollups/cities", "/counters", "/data", "/operations", "/events"} {
-		f.says(f.do(http.MethodGet, path, "", cookie...).page(http.StatusForbidden), map[bool]string{true: "may not see", false: "cannot hide the others"}[path == "/rollups/cities"])
+		f.says(f.do(http.MethodGet, path, "", cookie...).page(http.StatusForbidden),
+			map[bool]string{true: "may not see", false: "cannot hide the others"}[path == "/rollups/cities"])
 	}
 	kinds := f.do(http.MethodGet, "/kinds", "", cookie...).page(http.StatusOK)
 	if f.says(kinds, ">place<", `href="/streams"`); strings.Contains(kinds, "person") {
@@ -174,8 +182,9 @@ func TestP10_LimitsOfOthers(t *testing.T) {
 	f := setup(t, &httpapi.Options{
 		PublicURL: "http://localhost:7070", Bearers: login.NewBearers("http://localhost:7070", nil, login.Issuer{URL: idp.URL, Roles: map[string][]string{"ci": limited}}),
 		Login: login.New(login.Config{
-			Issuer: idp.URL, ClientID: logintest.ClientID, ClientSecret: secret.New(logintest.ClientSecret), PublicURL: "http://localhost:7070",
-			Roles: map[string][]string{"crm": {"reviewer"}, "contractors": limited[2:]},
+			Issuer: idp.URL, ClientID: logintest.ClientID, ClientSecret: secret.New(logintest.ClientSecret),
+			PublicURL: "http://localhost:7070",
+			Roles:     map[string][]string{"crm": {"reviewer"}, "contractors": limited[2:]},
 		}),
 	})
 	f.item(`{"source":"shop","key":"1","attributes":{"name":"Joes Pizza","city":"` + canary + `"}}`)
@@ -183,7 +192,8 @@ func TestP10_LimitsOfOthers(t *testing.T) {
 	now := time.Now()
 	jwt := bearer(idp.Sign(map[string]any{"iss": idp.URL, "aud": "http://localhost:7070", "sub": "ci", "iat": now.Unix(), "exp": now.Add(time.Minute).Unix()}))
 	who := decode[httpapi.Whoami](f.do(http.MethodGet, "/v1/whoami", "", jwt...))
-	if strings.Join(who.Kinds, " ") != "place" || strings.Join(who.Hide, " ") != "websites city" || strings.Join(who.Sources, " ") != "shop" {
+	if strings.Join(who.Kinds, " ") != "place" || strings.Join(who.Hide, " ") != "websites city" ||
+		strings.Join(who.Sources, " ") != "shop" {
 		t.Errorf("%+v", who)
 	}
 	if a := f.do(http.MethodGet, "/v1/records/shop/1", "", jwt...); a.Code != http.StatusOK || strings.Contains(a.Body.String(), canary) {

@@ -14,7 +14,8 @@ import (
 // otherKind is the kind of things outside the kinds of the viewer.
 const otherKind = "?"
 
-// source has the numbers of the kinds of the viewer. A stream has records of any kind, and its reasons and letters may have values.
+// source has the numbers of the kinds of the viewer. A stream has records of any kind, and its reasons and letters may
+// have values.
 func (r *viewer) source(a Source) Source {
 	if r.Kinds == nil {
 		if a.Stream != nil {
@@ -37,8 +38,8 @@ func (r *viewer) source(a Source) Source {
 // seesSink reports whether the viewer sees everything that a sink delivers, which is of a kind, or of all for "".
 func (r *viewer) seesSink(kind string) bool { return r.Kinds == nil || kind != "" && r.Sees(kind) }
 
-// sink loses its reason, in which a target may repeat data that it was sent, and for a viewer of some kinds the number of
-// ids, which counts all kinds.
+// sink loses its reason, in which a target may repeat data that it was sent, and for a viewer of some kinds the number
+// of ids, which counts all kinds.
 func (r *viewer) sink(a Sink) Sink {
 	a.Reason = ""
 	if r.Kinds != nil {

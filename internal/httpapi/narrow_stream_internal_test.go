@@ -27,7 +27,8 @@ func TestP10_StreamsWithoutReasons(t *testing.T) {
 	places := &viewer{&access.Restriction{Kinds: []string{"place"}}, nil}
 	both := &viewer{&access.Restriction{Kinds: []string{"place"}, Hide: []string{"phones"}}, nil}
 
-	sinks := SinkList{Sinks: []Sink{{Name: "all", Reason: said, Filled: 7}, {Name: "people", Kind: "person", Reason: said, Filled: 7}, {Name: "places", Kind: "place", Reason: said, Filled: 7}}}
+	sinks := SinkList{Sinks: []Sink{{Name: "all", Reason: said, Filled: 7},
+		{Name: "people", Kind: "person", Reason: said, Filled: 7}, {Name: "places", Kind: "place", Reason: said, Filled: 7}}}
 	streams := console.Streams{In: []console.Stream{{Name: "crm", Reason: said}}}
 	for _, s := range sinks.Sinks {
 		streams.Out = append(streams.Out, console.Stream{Name: s.Name, Kind: s.Kind, Reason: said})
@@ -89,7 +90,8 @@ func TestP10_RulesOfSeenKinds(t *testing.T) {
 	if diff := cmp.Diff(TermsList{Terms: []resolve.Terms{{Hash: "built in"}, {Hash: "2", Kind: "place"}}}, terms); diff != "" {
 		t.Error(diff)
 	}
-	rules, _, _ := places.left([]kinds.Rules{{Schema: &match.Schema{Kind: "person"}}, {Schema: &match.Schema{Kind: "place"}}})
+	rules, _, _ := places.left([]kinds.Rules{{Schema: &match.Schema{Kind: "person"}},
+		{Schema: &match.Schema{Kind: "place"}}})
 	if got := rules.([]kinds.Rules); len(got) != 1 || got[0].Schema.Kind != "place" { //nolint:forcetypeassert // as above
 		t.Errorf("%+v", got)
 	}
@@ -99,7 +101,8 @@ func TestP10_RulesOfSeenKinds(t *testing.T) {
 func TestP10_MatchesWithoutHiddenNames(t *testing.T) {
 	t.Parallel()
 	all := []changes.Match{{Time: time.Unix(1, 0), Name: "Ann"}}
-	schemas := []*match.Schema{{Kind: "person", Attributes: []match.Attribute{{Name: "name", Type: match.TypeName}, {Name: "phones"}}}}
+	schemas := []*match.Schema{{Kind: "person",
+		Attributes: []match.Attribute{{Name: "name", Type: match.TypeName}, {Name: "phones"}}}}
 	for hide, name := range map[string]string{"name": "(hidden)", "phones": "Ann"} {
 		r := &viewer{&access.Restriction{Hide: []string{hide}}, nil}
 		if got := r.matches(all, schemas); got[0].Name != name || all[0].Name != "Ann" {

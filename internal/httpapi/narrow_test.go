@@ -42,8 +42,8 @@ const (
 // hiding is the restriction of the principals of these tests.
 var hiding = tokens.Restriction{Kinds: []string{"place"}, Hide: []string{"websites", "city"}}
 
-// secretive is an installation with hidden values wherever a value can be: records, entities, a possible match, decisions, the groups of a
-// rollup and the dead letters of a sink.
+// secretive is an installation with hidden values wherever a value can be: records, entities, a possible match,
+// decisions, the groups of a rollup and the dead letters of a sink.
 type secretive struct {
 	*fixture
 	log *safeBuffer
@@ -56,7 +56,8 @@ func setupSecretive(t *testing.T) *secretive {
 	log := &safeBuffer{}
 	logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	svc, err := locus.Open(t.Context(), blank.Dir(t, 2), &locus.Options{
-		Storage: storage.Options{Scratch: true}, Logger: logger, Sinks: &sinks.Options{}, Audit: &audits.Options{Also: []audit.Class{audit.Write, audit.Read}},
+		Storage: storage.Options{Scratch: true}, Logger: logger, Sinks: &sinks.Options{},
+		Audit: &audits.Options{Also: []audit.Class{audit.Write, audit.Read}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +70,8 @@ func setupSecretive(t *testing.T) *secretive {
 		_, _ = io.Copy(w, r.Body)
 	}))
 	t.Cleanup(target.Close)
-	with[httpapi.Sink](f.do(http.MethodPut, "/v1/sinks/hook", `{"to": "`+target.URL+`"}`, "Content-Type", "application/json"), http.StatusCreated)
+	with[httpapi.Sink](f.do(http.MethodPut, "/v1/sinks/hook", `{"to": "`+target.URL+`"}`, "Content-Type",
+		"application/json"), http.StatusCreated)
 	put := func(source, key, kind, attributes string) string {
 		t.Helper()
 		r := f.item(fmt.Sprintf(`{"source":%q,"key":%q,"kind":%q,"attributes":{%s}}`, source, key, kind, attributes))
@@ -115,7 +117,8 @@ func (f *secretive) bodies() map[string]string {
 // targets returns requests of a path of the table, with an address of each thing that is not to be seen.
 func (f *secretive) targets(path string) []string {
 	group := url.PathEscape(canary + " springs")
-	fill := strings.NewReplacer("{group...}", group, "{kind}", "place", "{$}", "", "{file}", "console.js", "{source}/{key...}", "shop/1", "{id}", f.place, "{source}", "shop")
+	fill := strings.NewReplacer("{group...}", group, "{kind}", "place", "{$}", "", "{file}", "console.js",
+		"{source}/{key...}", "shop/1", "{id}", f.place, "{source}", "shop")
 	other := strings.NewReplacer("{source}/{key...}", "crm/1", "{id}", f.person, "{source}", "crm", "{kind}", "person")
 	if strings.Contains(path, "/sinks/") {
 		path = strings.ReplaceAll(path, "{name}", "hook")
@@ -142,22 +145,27 @@ func (f *secretive) targets(path string) []string {
 	case "/review":
 		return []string{path, path + "?a=shop:1&b=shop:2", path + "?a=crm:1&b=crm:2"}
 	case "/v1/entities":
-		return []string{path, path + "?kind=place", path + "?kind=person", path + "?q=joes", path + "?filter=city:" + url.QueryEscape(canary+" springs")}
+		return []string{path, path + "?kind=place", path + "?kind=person", path + "?q=joes",
+			path + "?filter=city:" + url.QueryEscape(canary+" springs")}
 	case "/entities":
-		return []string{path, path + "?kind=place", path + "?kind=person", path + "?q=joes", path + "?q=crm:1", path + "?q=" + f.person}
+		return []string{path, path + "?kind=place", path + "?kind=person", path + "?q=joes", path + "?q=crm:1",
+			path + "?q=" + f.person}
 	case "/entities/{id}/what-if":
 		path = fill.Replace(path)
 		return []string{path + "?without=shop:2", path + "?apart=shop:2", path + "?merge=crm:1", path + "?merge=a:oak"}
 	case "/v1/export/{what}":
 		return []string{
-			"/v1/export/records", "/v1/export/entities", "/v1/export/links", "/v1/export/decisions", "/v1/export/records?format=csv", "/v1/export/records?kind=person",
-			"/v1/export/entities?columns=city", "/v1/export/entities?since=g0-0:0,g0-1:0", "/v1/export/records?since=g0-0:0,g0-1:0",
+			"/v1/export/records", "/v1/export/entities", "/v1/export/links", "/v1/export/decisions",
+			"/v1/export/records?format=csv", "/v1/export/records?kind=person",
+			"/v1/export/entities?columns=city", "/v1/export/entities?since=g0-0:0,g0-1:0",
+			"/v1/export/records?since=g0-0:0,g0-1:0",
 		}
 	}
 	return slices.Compact([]string{fill.Replace(path), fill.Replace(other.Replace(path))})
 }
 
-// read sends a request, and ends it after the first part of a stream. Everything that comes back is returned in lower case.
+// read sends a request, and ends it after the first part of a stream. Everything that comes back is returned in lower
+// case.
 func (f *secretive) read(method, target, body string, headers ...string) string {
 	f.Helper()
 	f.server.Forget()
@@ -257,7 +265,8 @@ func TestP10_Hidden(t *testing.T) {
 					text = strings.ReplaceAll(text, canary, "")
 				}
 				if shows(text) {
-					t.Errorf("%s, whose rule is %s, shows what is hidden to a %s: %s: %.600s", pattern, strings.TrimSpace(rule), name, target, text)
+					t.Errorf("%s, whose rule is %s, shows what is hidden to a %s: %s: %.600s", pattern, strings.TrimSpace(rule), name,
+						target, text)
 				}
 				if !strings.Contains(text, `"forbidden"`) && !strings.Contains(text, "forbidden") {
 					open++
@@ -265,7 +274,8 @@ func TestP10_Hidden(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d requests; %d routes have values: %v; %d requests of the others were not refused", asked, len(shown), slices.Sorted(maps.Keys(shown)), open)
+	t.Logf("%d requests; %d routes have values: %v; %d requests of the others were not refused", asked, len(shown),
+		slices.Sorted(maps.Keys(shown)), open)
 	for _, pattern := range []string{"GET /v1/changes", "GET /v1/rollups/{name}/groups", "GET /v1/rollups/{name}/explain/{group...}", "POST /v1/ids", "GET /v1/ids"} {
 		if !shown[pattern] {
 			t.Errorf("%s shows no value to others either, so that it proves nothing", pattern)
@@ -287,7 +297,8 @@ func TestP10_HiddenIsSaid(t *testing.T) {
 	id := decode[httpapi.PutResponse](f.do(http.MethodPost, "/v1/records", `{"records":[{"source":"shop","key":"1","attributes":{"name":"Joes Pizza","websites":"https://joes.example"}}]}`)).Results[0].Entity.String()
 	person := decode[httpapi.PutResponse](f.do(http.MethodPost, "/v1/records", `{"records":[{"source":"crm","key":"1","kind":"person","attributes":{"name":"Ann Miller"}}]}`)).Results[0].Entity.String()
 	root := bearer(f.token(tokens.Request{Name: "root", Roles: []string{"administrator"}}))
-	made := f.do(http.MethodPost, "/v1/tokens", `{"name":"ann","roles":["administrator"],"kinds":["place"],"hide":["websites"]}`, root...)
+	made := f.do(http.MethodPost, "/v1/tokens",
+		`{"name":"ann","roles":["administrator"],"kinds":["place"],"hide":["websites"]}`, root...)
 	var token httpapi.TokenMade
 	if err := json.Unmarshal(made.Body.Bytes(), &token); err != nil || made.Code != http.StatusCreated || len(token.Hide) != 1 {
 		t.Fatalf("%d %s", made.Code, made.Body)
@@ -299,7 +310,8 @@ func TestP10_HiddenIsSaid(t *testing.T) {
 		t.Errorf("record: %+v", r)
 	}
 	e := decode[httpapi.Entity](f.do(http.MethodGet, "/v1/entities/"+id, "", ann...))
-	if e.View.Get("name") == nil || e.View.Get("websites") != nil || strings.Join(e.Hidden, " ") != "websites" || e.Stamp != "" {
+	if e.View.Get("name") == nil || e.View.Get("websites") != nil || strings.Join(e.Hidden, " ") != "websites" ||
+		e.Stamp != "" {
 		t.Errorf("entity: %+v", e)
 	}
 	if l := decode[httpapi.RecordList](f.do(http.MethodGet, "/v1/records", "", ann...)); len(l.Records) != 1 || l.Records[0].Hidden == nil {
@@ -339,11 +351,13 @@ func TestP10_HiddenIsSaid(t *testing.T) {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
 	for _, mistyped := range []string{`"hide":["website"]`, `"kinds":["places"]`, `"hide":[]`} {
-		f.do(http.MethodPost, "/v1/tokens", `{"name":"x","roles":["reader"],`+mistyped+`}`, root...).refused(http.StatusUnprocessableEntity, httpapi.CodeInvalid)
+		f.do(http.MethodPost, "/v1/tokens", `{"name":"x","roles":["reader"],`+mistyped+`}`,
+			root...).refused(http.StatusUnprocessableEntity, httpapi.CodeInvalid)
 	}
 	// The principal can create no token and define nothing.
 	f.do(http.MethodPut, "/v1/rollups/x", `{}`, ann...).refused(http.StatusForbidden, httpapi.CodeForbidden)
-	f.do(http.MethodPost, "/v1/tokens", `{"name":"x","roles":["reader"]}`, ann...).refused(http.StatusForbidden, httpapi.CodeForbidden)
+	f.do(http.MethodPost, "/v1/tokens", `{"name":"x","roles":["reader"]}`, ann...).refused(http.StatusForbidden,
+		httpapi.CodeForbidden)
 	if who := decode[httpapi.Whoami](f.do(http.MethodGet, "/v1/whoami", "", ann...)); len(who.Kinds) != 1 || len(who.Hide) != 1 {
 		t.Errorf("%+v", who)
 	}

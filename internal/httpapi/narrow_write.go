@@ -59,7 +59,8 @@ func notReplaced(err error, pointer string) *Fault {
 	return fault(CodeForbidden, pointer+"/key", "a record with this key is of a kind that the token may not write, or has values of attributes that it may not see, which would be lost")
 }
 
-// mayDelete returns a deletion that leaves records which the principal may not write. The error is then entity.ErrNotFound: see ifExists.
+// mayDelete returns a deletion that leaves records which the principal may not write. The error is then
+// entity.ErrNotFound: see ifExists.
 func mayDelete(who *access.Principal, d records.Deletion) records.Deletion {
 	if who.Restriction.Kinds != nil || who.Shares != nil {
 		d.Unless = func(stored *entity.Record) bool { return !who.WritesKind(stored.Source, stored.Kind) }

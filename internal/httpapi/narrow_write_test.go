@@ -18,7 +18,8 @@ func (f *fixture) putAs(who []string, source, key, kind, attributes string) http
 	if kind != "" {
 		kind = `"kind":"` + kind + `",`
 	}
-	a := f.do(http.MethodPost, "/v1/records", fmt.Sprintf(`{"records":[{"source":%q,"key":%q,%s"attributes":{%s}}]}`, source, key, kind, attributes), who...)
+	a := f.do(http.MethodPost, "/v1/records",
+		fmt.Sprintf(`{"records":[{"source":%q,"key":%q,%s"attributes":{%s}}]}`, source, key, kind, attributes), who...)
 	return decode[httpapi.PutResponse](a).Results[0]
 }
 
@@ -27,7 +28,8 @@ func (f *fixture) stored(who []string, ref string) httpapi.Record {
 	return decode[httpapi.Record](f.do(http.MethodGet, "/v1/records/"+ref, "", who...))
 }
 
-// TestP10_WritesOfOneKind writes with a token for one source and one kind: other kinds and their records stay as they are.
+// TestP10_WritesOfOneKind writes with a token for one source and one kind: other kinds and their records stay as they
+// are.
 func TestP10_WritesOfOneKind(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
@@ -36,7 +38,8 @@ func TestP10_WritesOfOneKind(t *testing.T) {
 		t.Fatal(r.Error)
 	}
 	crm := bearer(f.token(tokens.Request{
-		Name: "crm", Roles: []string{"writer"}, Allow: []string{"erase"}, WriteSources: []string{"crm"}, Restriction: tokens.Restriction{Kinds: []string{"place"}},
+		Name: "crm", Roles: []string{"writer"}, Allow: []string{"erase"}, WriteSources: []string{"crm"},
+		Restriction: tokens.Restriction{Kinds: []string{"place"}},
 	}))
 	for _, c := range []struct {
 		source, key, kind string
@@ -58,7 +61,8 @@ func TestP10_WritesOfOneKind(t *testing.T) {
 			t.Errorf("%+v: %+v", c, r)
 		}
 	}
-	other, none := f.putAs(crm, "crm", "3", "person", `"name":"x"`).Error, f.putAs(crm, "crm", "3", "nothing", `"name":"x"`).Error
+	other, none := f.putAs(crm, "crm", "3", "person", `"name":"x"`).Error, f.putAs(crm, "crm", "3", "nothing",
+		`"name":"x"`).Error
 	if other.Detail != none.Detail {
 		t.Errorf("a kind that is not seen differs from none: %q, %q", other.Detail, none.Detail)
 	}
@@ -67,13 +71,16 @@ func TestP10_WritesOfOneKind(t *testing.T) {
 	}
 	// A record that the principal may not see cannot be deleted, and the response is the same as for a missing record.
 	for _, target := range []string{"", "?erase=true"} {
-		hidden, missing := f.do(http.MethodDelete, "/v1/records/crm/ann"+target, "", crm...), f.do(http.MethodDelete, "/v1/records/crm/none"+target, "", crm...)
-		a, b := hidden.refused(http.StatusNotFound, httpapi.CodeNotFound), missing.refused(http.StatusNotFound, httpapi.CodeNotFound)
+		hidden, missing := f.do(http.MethodDelete, "/v1/records/crm/ann"+target, "", crm...), f.do(http.MethodDelete,
+			"/v1/records/crm/none"+target, "", crm...)
+		a, b := hidden.refused(http.StatusNotFound, httpapi.CodeNotFound), missing.refused(http.StatusNotFound,
+			httpapi.CodeNotFound)
 		if a.Detail != b.Detail {
 			t.Errorf("%q and %q", a.Detail, b.Detail)
 		}
 	}
-	deleted := decode[httpapi.DeleteResponse](f.do(http.MethodPost, "/v1/records/delete", `{"records":[{"source":"crm","key":"ann"},{"source":"crm","key":"none"},{"source":"crm","key":"1"}]}`, crm...))
+	deleted := decode[httpapi.DeleteResponse](f.do(http.MethodPost, "/v1/records/delete",
+		`{"records":[{"source":"crm","key":"ann"},{"source":"crm","key":"none"},{"source":"crm","key":"1"}]}`, crm...))
 	if e, none := deleted.Results[0].Error, deleted.Results[1].Error; e == nil || none == nil || e.Code != httpapi.CodeNotFound || e.Detail != none.Detail || deleted.Results[2].Error != nil {
 		t.Errorf("%+v", deleted)
 	}
@@ -87,8 +94,8 @@ func TestP10_WritesOfOneKind(t *testing.T) {
 	f.do(http.MethodGet, "/v1/records/crm/2", "", crm...).refused(http.StatusForbidden, httpapi.CodeForbidden)
 }
 
-// TestP10_WritesWithoutHiddenAttributes writes with a token that does not see an attribute: it can neither set it, nor try its values, nor
-// lose them by replacing a record.
+// TestP10_WritesWithoutHiddenAttributes writes with a token that does not see an attribute: it can neither set it, nor
+// try its values, nor lose them by replacing a record.
 func TestP10_WritesWithoutHiddenAttributes(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
@@ -98,10 +105,12 @@ func TestP10_WritesWithoutHiddenAttributes(t *testing.T) {
 	}
 	crm := bearer(f.token(tokens.Request{Name: "crm", Roles: []string{"writer", "reader"}, Restriction: tokens.Restriction{Hide: []string{"city"}}}))
 	for attributes, pointer := range map[string]string{
-		`"name":"Annas Bakery"`: "", `"name":"x","city":"Oakland"`: "/records/0/attributes/city", `"name":"x","postcode":"94105"`: "/records/0/attributes/postcode",
+		`"name":"Annas Bakery"`: "", `"name":"x","city":"Oakland"`: "/records/0/attributes/city",
+		`"name":"x","postcode":"94105"`: "/records/0/attributes/postcode",
 	} {
 		r := f.putAs(crm, "crm", "2", "", attributes)
-		if pointer == "" && r.Error != nil || pointer != "" && (r.Error == nil || r.Error.Code != httpapi.CodeForbidden || r.Error.Pointer != pointer) {
+		if pointer == "" && r.Error != nil || pointer != "" &&
+			(r.Error == nil || r.Error.Code != httpapi.CodeForbidden || r.Error.Pointer != pointer) {
 			t.Errorf("%s: %+v", attributes, r)
 		}
 	}
@@ -133,7 +142,8 @@ func TestP10_RolesOfKinds(t *testing.T) {
 	// as signs a person in, as the identity provider does, and then the command line of that person.
 	as := func(name string, groups ...string) []string {
 		t.Helper()
-		secret, s, err := f.svc.Tokens().Admit(t.Context(), tokens.Person{Name: "oidc:" + name, Author: name, Roles: groups}, "")
+		secret, s, err := f.svc.Tokens().Admit(t.Context(),
+			tokens.Person{Name: "oidc:" + name, Author: name, Roles: groups}, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,7 +164,8 @@ func TestP10_RolesOfKinds(t *testing.T) {
 	}
 	decide := func(who []string, a, b string) (code httpapi.Code) {
 		t.Helper()
-		answer := f.do(http.MethodPost, "/v1/decisions", `{"decisions":[{"verdict":"different","a":"`+a+`","b":"`+b+`"}]}`, who...)
+		answer := f.do(http.MethodPost, "/v1/decisions",
+			`{"decisions":[{"verdict":"different","a":"`+a+`","b":"`+b+`"}]}`, who...)
 		if answer.Code != http.StatusOK {
 			return httpapi.Code(decodeCode(answer))
 		}
@@ -230,7 +241,8 @@ func TestP10_FollowersWithoutHiddenAttributes(t *testing.T) {
 		}
 	}
 	get(both, "/v1/rollups/cities/groups").refused(http.StatusForbidden, httpapi.CodeForbidden)
-	hidden, missing := get(both, "/v1/rollups/people/groups").refused(http.StatusNotFound, httpapi.CodeNotFound), get(both, "/v1/rollups/nothing/groups").refused(http.StatusNotFound, httpapi.CodeNotFound)
+	hidden, missing := get(both, "/v1/rollups/people/groups").refused(http.StatusNotFound, httpapi.CodeNotFound), get(both,
+		"/v1/rollups/nothing/groups").refused(http.StatusNotFound, httpapi.CodeNotFound)
 	if strings.ReplaceAll(hidden.Detail, "people", "") != strings.ReplaceAll(missing.Detail, "nothing", "") {
 		t.Errorf("%q and %q", hidden.Detail, missing.Detail)
 	}

@@ -41,7 +41,8 @@ func openAPI(table []route, version string) ([]byte, error) {
 			License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
 		},
 		Components: &huma.Components{Schemas: registry, SecuritySchemes: map[string]*huma.SecurityScheme{
-			"token": {Type: "http", Scheme: "bearer", Description: "An API token, locus_tok_...; an installation without tokens takes every request"},
+			"token": {Type: "http", Scheme: "bearer",
+				Description: "An API token, locus_tok_...; an installation without tokens takes every request"},
 		}},
 	}
 	problemSchema := registry.Schema(reflect.TypeFor[Problem](), true, "")
@@ -64,7 +65,8 @@ func openAPI(table []route, version string) ([]byte, error) {
 // are read strictly.
 func correct(registry huma.Registry) {
 	for name, schema := range registry.Map() {
-		if !strings.HasSuffix(name, "Request") && name != "RecordInput" && name != "DecisionInput" && name != "HitInput" && schema.AdditionalProperties == false {
+		if !strings.HasSuffix(name, "Request") && name != "RecordInput" && name != "DecisionInput" && name != "HitInput" &&
+			schema.AdditionalProperties == false {
 			schema.AdditionalProperties = nil
 		}
 		t := registry.TypeFromRef("#/components/schemas/" + name)
@@ -172,7 +174,8 @@ func successes(op *huma.Operation, registry huma.Registry, rt *route) {
 			ok.Content = map[string]*huma.MediaType{rt.media: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}
 			ok.Headers = map[string]*huma.Param{
 				WatermarkHeader: {Description: "Watermark of the dump", Schema: &huma.Schema{Type: huma.TypeString}},
-				TotalsHeader:    {Description: "The last line of the dump: the numbers of things in it", Schema: &huma.Schema{Type: huma.TypeString}},
+				TotalsHeader: {Description: "The last line of the dump: the numbers of things in it",
+					Schema: &huma.Schema{Type: huma.TypeString}},
 			}
 		case rt.download != nil:
 			ok.Content = map[string]*huma.MediaType{mediaLines: {Schema: text}, mediaCSV: {Schema: text}}
@@ -182,7 +185,8 @@ func successes(op *huma.Operation, registry huma.Registry, rt *route) {
 			}
 		}
 		if rt.csv {
-			ok.Content[mediaCSV] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Description: "A row for each step: its time, a column for each counter and five for each gauge. Empty means null"}}
+			ok.Content[mediaCSV] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString,
+				Description: "A row for each step: its time, a column for each counter and five for each gauge. Empty means null"}}
 		}
 		if rt.events != nil {
 			ok.Content[mediaEvents] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Description: feedDoc}}
@@ -193,7 +197,8 @@ func successes(op *huma.Operation, registry huma.Registry, rt *route) {
 
 // byStatus groups codes by status, including the codes that any route may return.
 func byStatus(failures []Code) map[int][]string {
-	always := []Code{CodeUnauthenticated, CodeForbidden, CodeMisdirected, CodeRateLimited, CodeTargetLength, CodeHeaderLength, CodeInternal, CodeDraining}
+	always := []Code{CodeUnauthenticated, CodeForbidden, CodeMisdirected, CodeRateLimited, CodeTargetLength,
+		CodeHeaderLength, CodeInternal, CodeDraining}
 	grouped := map[int][]string{}
 	for _, code := range slices.Concat(failures, always) {
 		status := codes[code].status
@@ -210,8 +215,8 @@ func (rt *route) name() string { return operations[rt.method+" "+rt.documented()
 // documented returns the path as OpenAPI writes it.
 func (rt *route) documented() string { return strings.ReplaceAll(rt.path, "...", "") }
 
-// schemaName returns the name of a type, prefixed by its package if it is not this one: cells.Status is CellsStatus. A name
-// that already contains its package is kept: cells.CellStatus is CellStatus.
+// schemaName returns the name of a type, prefixed by its package if it is not this one: cells.Status is CellsStatus. A
+// name that already contains its package is kept: cells.CellStatus is CellStatus.
 func schemaName(t reflect.Type, hint string) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

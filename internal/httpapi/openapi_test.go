@@ -105,12 +105,18 @@ func TestOpenAPI_IsTheRouter(t *testing.T) {
 		}
 	}
 	for _, path := range []string{
-		"/v1/records", "/v1/records/{source}/{key}", "/v1/records/delete", "/v1/sources", "/v1/sources/{source}", "/v1/entities", "/v1/entities/{id}", "/v1/entities/{id}/why", "/v1/why-not", "/v1/find",
-		"/v1/route", "/v1/status", "/v1/cells", "/v1/cells/{id}", "/v1/cells/plan", "/v1/cells/grow", "/v1/cells/compact", "/v1/cells/{id}/move",
+		"/v1/records", "/v1/records/{source}/{key}", "/v1/records/delete", "/v1/sources", "/v1/sources/{source}",
+		"/v1/entities", "/v1/entities/{id}", "/v1/entities/{id}/why", "/v1/why-not", "/v1/find",
+		"/v1/route", "/v1/status", "/v1/cells", "/v1/cells/{id}", "/v1/cells/plan", "/v1/cells/grow", "/v1/cells/compact",
+		"/v1/cells/{id}/move",
 		"/v1/map", "/v1/map/history", "/v1/schema", "/v1/rollups", "/v1/rollups/{name}", "/v1/rollups/{name}/rebuild",
-		"/v1/rollups/{name}/verify", "/v1/rollups/{name}/groups", "/v1/rollups/{name}/groups/{group}", "/v1/rollups/{name}/explain/{group}",
-		"/v1/sinks/{name}/dead/drop", "/v1/changes", "/v1/quality", "/v1/quality/profile", "/v1/backup", "/v1/backup/mark", "/v1/dump", "/v1/match", "/v1/hits", "/v1/series", "/v1/series/query", "/v1/series/explain", "/v1/metrics", "/v1/top", "/livez", "/readyz", "/metrics", "/version", "/openapi.json",
-		"/v1/sinks", "/v1/sinks/{name}", "/v1/sinks/{name}/pause", "/v1/sinks/{name}/resume", "/v1/sinks/{name}/adopt", "/v1/sinks/{name}/verify", "/v1/sinks/{name}/dead", "/v1/sinks/{name}/dead/retry",
+		"/v1/rollups/{name}/verify", "/v1/rollups/{name}/groups", "/v1/rollups/{name}/groups/{group}",
+		"/v1/rollups/{name}/explain/{group}",
+		"/v1/sinks/{name}/dead/drop", "/v1/changes", "/v1/quality", "/v1/quality/profile", "/v1/backup", "/v1/backup/mark",
+		"/v1/dump", "/v1/match", "/v1/hits", "/v1/series", "/v1/series/query", "/v1/series/explain", "/v1/metrics", "/v1/top",
+		"/livez", "/readyz", "/metrics", "/version", "/openapi.json",
+		"/v1/sinks", "/v1/sinks/{name}", "/v1/sinks/{name}/pause", "/v1/sinks/{name}/resume", "/v1/sinks/{name}/adopt",
+		"/v1/sinks/{name}/verify", "/v1/sinks/{name}/dead", "/v1/sinks/{name}/dead/retry",
 	} {
 		if doc.Paths[path] == nil {
 			t.Errorf("%s is not documented", path)
@@ -159,7 +165,8 @@ func TestOpenAPI_IsTidy(t *testing.T) {
 			}
 			for _, p := range op.Parameters {
 				s := p.Schema
-				if !slices.Contains([]string{"string", "integer", "boolean", "array"}, s.Type) || (s.Type == "array") != (s.Items != nil) {
+				if !slices.Contains([]string{"string", "integer", "boolean", "array"}, s.Type) ||
+					(s.Type == "array") != (s.Items != nil) {
 					t.Errorf("%s: parameter %s has the type %q", op.OperationID, p.Name, s.Type)
 				}
 				if (p.Name == "limit" || p.Name == "Request-Timeout") && s.Type != "integer" {

@@ -110,10 +110,13 @@ func TestSize_IsAboutWhatIsSent(t *testing.T) {
 		many[i], members[i] = ref, entity.Member{PUID: 1 << 60, Ref: ref, Version: 3}
 	}
 	for name, item := range map[string]interface{ size() int }{
-		"record":        Record{Source: "source", Key: "key", PUID: 1 << 60, Attributes: Attributes{"name": {text}, "phones": {text, text}}},
-		"small record":  Record{Source: "s", Key: "k", PUID: 1, Attributes: Attributes{"name": {"x"}}},
-		"entity":        Entity{Stamp: "12345678901234567890", Members: members, View: View{{Name: "name", Value: &text, Values: []ViewValue{{text, many, false}}}}},
-		"small entity":  Entity{Stamp: "1", Members: members[:1], View: View{{Name: "name", Value: &text, Values: []ViewValue{{"x", many[:1], false}}}}},
+		"record": Record{Source: "source", Key: "key", PUID: 1 << 60,
+			Attributes: Attributes{"name": {text}, "phones": {text, text}}},
+		"small record": Record{Source: "s", Key: "k", PUID: 1, Attributes: Attributes{"name": {"x"}}},
+		"entity": Entity{Stamp: "12345678901234567890", Members: members,
+			View: View{{Name: "name", Value: &text, Values: []ViewValue{{text, many, false}}}}},
+		"small entity": Entity{Stamp: "1", Members: members[:1],
+			View: View{{Name: "name", Value: &text, Values: []ViewValue{{"x", many[:1], false}}}}},
 		"many in a row": Record{Attributes: Attributes{"hours": slices.Repeat([]string{""}, 32)}},
 	} {
 		document, err := json.Marshal(item)

@@ -100,8 +100,8 @@ func requireSource(who *access.Principal, source, pointer string) *Fault {
 	return fault(CodeForbidden, pointer, "the token may write the sources %s only", strings.Join(who.Sources, ", "))
 }
 
-// local reports whether a request is the operator's: made in the process, or through the socket of the data directory, which only the
-// account that owns the data may use.
+// local reports whether a request is the operator's: made in the process, or through the socket of the data directory,
+// which only the account that owns the data may use.
 func (s *Server) local(ctx context.Context) bool {
 	_, socket := ctx.Value(http.LocalAddrContextKey).(*net.UnixAddr)
 	return s.opts.Local || socket
@@ -199,8 +199,8 @@ func challenge(w http.ResponseWriter) {
 	w.Header().Set("WWW-Authenticate", `Bearer realm="Locus"`)
 }
 
-// signed returns the author of a change: the principal or its agent, unless it may name another. Without tokens it is the
-// given name.
+// signed returns the author of a change: the principal or its agent, unless it may name another. Without tokens it is
+// the given name.
 func (s *Server) signed(ctx context.Context, author, pointer string) (string, error) {
 	who := access.From(ctx)
 	author = strings.TrimSpace(author)
@@ -218,7 +218,9 @@ func (s *Server) signed(ctx context.Context, author, pointer string) (string, er
 	case who.May(access.ActFor):
 		return author, nil
 	default:
-		return "", fault(CodeInvalid, pointer, "the author must be %.64q, the owner of the token: leave the author out, or use a token with the permission act_for", who.Signs())
+		return "", fault(CodeInvalid, pointer,
+			"the author must be %.64q, the owner of the token: leave the author out, or use a token with the permission act_for",
+			who.Signs())
 	}
 }
 

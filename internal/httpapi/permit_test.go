@@ -45,8 +45,8 @@ func permissionsOf(f *fixture) map[string]string {
 	return rules
 }
 
-// TestP10_EveryRouteHasARule compares the router, the OpenAPI document, and the reviewed table of permissions. Run it with
-// -rewrite for a new route, and read the difference.
+// TestP10_EveryRouteHasARule compares the router, the OpenAPI document, and the reviewed table of permissions. Run it
+// with -rewrite for a new route, and read the difference.
 func TestP10_EveryRouteHasARule(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
@@ -125,17 +125,21 @@ func callers(f *fixture) []caller {
 		{"another header", []string{"X-Token", root, "Cookie", "locus=" + root}, nil, false},
 	}
 	for name, r := range map[string]tokens.Restriction{"without-phones": {Hide: []string{"phones"}}, "places-only": {Kinds: []string{"place"}}} {
-		list = append(list, caller{name, bearer(f.token(tokens.Request{Name: name, Allow: access.Permissions(), Restriction: r})), access.Permissions(), true})
+		list = append(list, caller{name,
+			bearer(f.token(tokens.Request{Name: name, Allow: access.Permissions(), Restriction: r})),
+			access.Permissions(), true})
 	}
 	for _, role := range access.Roles() {
 		set, err := access.Grant([]string{role}, nil)
 		if err != nil {
 			f.Fatal(err)
 		}
-		list = append(list, caller{role, bearer(f.token(tokens.Request{Name: role, Roles: []string{role}})), set.Names(), false})
+		list = append(list, caller{role, bearer(f.token(tokens.Request{Name: role, Roles: []string{role}})),
+			set.Names(), false})
 	}
 	for _, permission := range access.Permissions() {
-		list = append(list, caller{permission, bearer(f.token(tokens.Request{Name: permission, Allow: []string{permission}})), []string{permission}, false})
+		list = append(list, caller{permission, bearer(f.token(tokens.Request{Name: permission, Allow: []string{permission}})),
+			[]string{permission}, false})
 	}
 	return list
 }
@@ -182,7 +186,8 @@ func TestP10_Matrix(t *testing.T) {
 					t.Errorf("%s as one %s: %s", pattern, who.name, p.Detail)
 				}
 			case rule == "public" || admitted(rule, who.may):
-				if a.Code == http.StatusUnauthorized || strings.Contains(a.Body.String(), "needs the permission") || strings.Contains(a.Body.String(), "cannot hide") {
+				if a.Code == http.StatusUnauthorized || strings.Contains(a.Body.String(), "needs the permission") ||
+					strings.Contains(a.Body.String(), "cannot hide") {
 					t.Errorf("%s as %s: %d, though the rule is %s", pattern, who.name, a.Code, rule)
 				}
 			case who.may == nil:
@@ -247,7 +252,8 @@ func TestP10_AuthorsAreProved(t *testing.T) {
 			t.Errorf("author %q: %+v, %+v", test.author, r.Decision, r.Error)
 		}
 	}
-	f.do("POST", "/v1/entities/"+id+"/unmerge", `{"records":["guide:1"],"author":"bob"}`, ann...).refused(422, httpapi.CodeInvalid)
+	f.do("POST", "/v1/entities/"+id+"/unmerge", `{"records":["guide:1"],"author":"bob"}`, ann...).refused(422,
+		httpapi.CodeInvalid)
 	// A form: typed text and cookies do not matter.
 	a := f.do("POST", "/decisions", "verdict=same&a=a:1&b=a:2&author=bob", "Content-Type", "", "Content-Type", "application/x-www-form-urlencoded",
 		"Sec-Fetch-Site", "same-origin", "Cookie", "locus-author=bob; "+f.signIn(ann[1][len("Bearer "):]))

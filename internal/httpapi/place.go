@@ -92,8 +92,8 @@ func below(file, dir string) bool {
 	return errFile == nil && errDir == nil && inside(filepath.ToSlash(file), filepath.ToSlash(dir))
 }
 
-// unlinked returns a path without symbolic links. A part that does not exist yet is not a link; a dangling link is an error,
-// because the file would be created at its target.
+// unlinked returns a path without symbolic links. A part that does not exist yet is not a link; a dangling link is an
+// error, because the file would be created at its target.
 func unlinked(file string) (string, error) {
 	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
 		parent := filepath.Dir(file)

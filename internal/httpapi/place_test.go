@@ -54,9 +54,11 @@ func TestP10_PlacesAreAllowed(t *testing.T) {
 		"postgres://" + listener.Addr().String() + "/x": false,
 		"postgres:///x": false, "postgres:///x?host=/var/run/postgresql": false, "postgres://db2,evil.example/x": false,
 		"postgres://u@db2/x": false, "postgres://db2:5433/x": false, "postgres://db3/x?pooler=1": false,
-		"postgres://db2/x?sslrootcert=/etc/passwd": false, "postgres://db2/x?host=evil.example": false, "postgres://db2/x?sslmode=disable": false,
-		"postgres://u@db3/x": false, "postgres://u@db3/x?pooler=1&service=other": false,
-		"sqlite:/etc/passwd": false, "sqlite:" + filepath.ToSlash(dir) + "x/y.db": false, "sqlite:" + filepath.ToSlash(dir) + "/../y.db": false, "sqlite:" + filepath.ToSlash(dir) + "?mode=ro": false,
+		"postgres://db2/x?sslrootcert=/etc/passwd": false, "postgres://db2/x?host=evil.example": false,
+		"postgres://db2/x?sslmode=disable": false,
+		"postgres://u@db3/x":               false, "postgres://u@db3/x?pooler=1&service=other": false,
+		"sqlite:/etc/passwd": false, "sqlite:" + filepath.ToSlash(dir) + "x/y.db": false,
+		"sqlite:" + filepath.ToSlash(dir) + "/../y.db": false, "sqlite:" + filepath.ToSlash(dir) + "?mode=ro": false,
 	} {
 		p, allowed := send(to)
 		if allowed != want || strings.Contains(p.Detail, "passwd") && !want {
@@ -81,7 +83,8 @@ func TestP10_PlacesHaveNoLinksOut(t *testing.T) {
 		}
 	}
 	for link, to := range map[string]string{
-		"place/out": at("elsewhere"), "place/in": at("place/inner"), "place/file.db": at("elsewhere/x.db"), "place/up": "..", "way": at("place"),
+		"place/out": at("elsewhere"), "place/in": at("place/inner"), "place/file.db": at("elsewhere/x.db"), "place/up": "..",
+		"way":        at("place"),
 		"place/loop": "loop",
 	} {
 		if err := os.Symlink(to, at(link)); err != nil {
@@ -91,7 +94,8 @@ func TestP10_PlacesHaveNoLinksOut(t *testing.T) {
 	f := setup(t, &httpapi.Options{Places: []string{"sqlite:" + filepath.ToSlash(at("way"))}})
 	for name, want := range map[string]bool{
 		"way/x.db": true, "way/inner/x.db": true, "way/new/dir/x.db": true, "way/in/x.db": true,
-		"way/out/x.db": false, "way/out/new/x.db": false, "way/file.db": false, "way/up/x.db": false, "way/up/elsewhere/x.db": false, "way/loop/x.db": false,
+		"way/out/x.db": false, "way/out/new/x.db": false, "way/file.db": false, "way/up/x.db": false,
+		"way/up/elsewhere/x.db": false, "way/loop/x.db": false,
 		"place/x.db": false, // the same directory, under a name that is not allowed
 	} {
 		body, _ := json.Marshal(httpapi.MoveRequest{URL: "sqlite:" + filepath.ToSlash(at(name))})
@@ -106,7 +110,8 @@ func TestCheckPlace(t *testing.T) {
 	t.Parallel()
 	for at, want := range map[string]bool{
 		"postgres://db2": true, "postgres://u@db2:5433/": true, "postgres://db2?pooler=1": true, "sqlite:/srv/locus": true,
-		"": false, "db2": false, "postgres://db2/locus": false, "postgres://u:p@db2": false, "sqlite:cells": false, "http://db2": false, "%": false,
+		"": false, "db2": false, "postgres://db2/locus": false, "postgres://u:p@db2": false, "sqlite:cells": false,
+		"http://db2": false, "%": false,
 	} {
 		if err := httpapi.CheckPlace(at); (err == nil) != want {
 			t.Errorf("%q: %v", at, err)

@@ -9,8 +9,8 @@ import (
 	"github.com/locus-db/locus/internal/access"
 )
 
-// registerProfiles registers the profiles of the process, which go tool pprof reads. They have stacks and sizes, no content of memory; the
-// arguments of the process are left out.
+// registerProfiles registers the profiles of the process, which go tool pprof reads. They have stacks and sizes, no
+// content of memory; the arguments of the process are left out.
 func (s *Server) registerProfiles() {
 	operate := access.All(access.Operate)
 	s.handle("GET /debug/pprof/profile", operate, pprof.Profile)

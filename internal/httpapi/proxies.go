@@ -57,8 +57,8 @@ func (p *proxied) Accept() (net.Conn, error) {
 	}
 }
 
-// forbid sends 403 once a request arrives: clients drop a connection that responds before they have asked. Closing it with unread
-// data would reset it and lose the response, so the rest is thrown away.
+// forbid sends 403 once a request arrives: clients drop a connection that responds before they have asked. Closing it
+// with unread data would reset it and lose the response, so the rest is thrown away.
 func forbid(conn net.Conn) {
 	defer conn.Close()
 	conn.SetDeadline(time.Now().Add(refuseFor))

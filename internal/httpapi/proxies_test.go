@@ -26,8 +26,8 @@ func proxies(t *testing.T, list ...string) listen.Proxies {
 	return p
 }
 
-// TestP10_ForwardedForOfProxies guesses tokens under invented addresses: behind a proxy each client has failures of its own, and
-// any other client cannot invent some.
+// TestP10_ForwardedForOfProxies guesses tokens under invented addresses: behind a proxy each client has failures of its
+// own, and any other client cannot invent some.
 func TestP10_ForwardedForOfProxies(t *testing.T) {
 	t.Parallel()
 	bad, _ := access.NewToken()
@@ -149,7 +149,8 @@ func TestP10_ProbesSkipTheHost(t *testing.T) {
 	}
 }
 
-// TestPublicURL checks that its name is a Host, and its origin one of this server behind a proxy that sends another Host.
+// TestPublicURL checks that its name is a Host, and its origin one of this server behind a proxy that sends another
+// Host.
 func TestPublicURL(t *testing.T) {
 	t.Parallel()
 	f := setup(t, &httpapi.Options{PublicURL: "https://Locus.Example"})
@@ -160,5 +161,6 @@ func TestPublicURL(t *testing.T) {
 	if a := f.do("POST", "/v1/records", body, "Origin", "https://locus.example"); a.Code != http.StatusOK {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
-	f.do("POST", "/v1/records", body, "Origin", "https://evil.example").refused(http.StatusForbidden, httpapi.CodeForbidden)
+	f.do("POST", "/v1/records", body, "Origin", "https://evil.example").refused(http.StatusForbidden,
+		httpapi.CodeForbidden)
 }

@@ -116,7 +116,8 @@ func (q values) known(params []param) error {
 			if len(names) == 0 {
 				return fault(CodeUnknownField, pointerTo(name), "unknown parameter %.60q: this route takes none", name)
 			}
-			return fault(CodeUnknownField, pointerTo(name), "unknown parameter %.60q: this route takes %s", name, strings.Join(names, ", "))
+			return fault(CodeUnknownField, pointerTo(name), "unknown parameter %.60q: this route takes %s", name,
+				strings.Join(names, ", "))
 		}
 	}
 	return nil

@@ -14,7 +14,8 @@ import (
 	"github.com/locus-db/locus/tokens"
 )
 
-// TestP10_QuestionsAreNarrowed asks in every order, and for the quality, as a reviewer of places who may not see two attributes.
+// TestP10_QuestionsAreNarrowed asks in every order, and for the quality, as a reviewer of places who may not see two
+// attributes.
 func TestP10_QuestionsAreNarrowed(t *testing.T) {
 	t.Parallel()
 	f := setupSecretive(t)
@@ -36,13 +37,16 @@ func TestP10_QuestionsAreNarrowed(t *testing.T) {
 	if len(all.Kinds) != 2 || len(seen.Kinds) != 1 || seen.Kinds[0].Kind != "place" || seen.Records >= all.Records {
 		t.Errorf("%s, of all %s", own.Body, whole.Body)
 	}
-	whole, own = f.do(http.MethodGet, "/v1/quality/profile", "", root...), f.do(http.MethodGet, "/v1/quality/profile", "", ann...)
-	if !strings.Contains(whole.Body.String(), canary) || strings.Contains(whole.Body.String(), `"kind":"place"`) != strings.Contains(own.Body.String(), `"kind":"place"`) {
+	whole, own = f.do(http.MethodGet, "/v1/quality/profile", "", root...), f.do(http.MethodGet, "/v1/quality/profile",
+		"", ann...)
+	if !strings.Contains(whole.Body.String(), canary) ||
+		strings.Contains(whole.Body.String(), `"kind":"place"`) != strings.Contains(own.Body.String(), `"kind":"place"`) {
 		t.Errorf("profiles: %s, of all %s", own.Body, whole.Body)
 	}
 	page := f.do(http.MethodGet, "/quality", "", append(ann, "Accept", "text/html")...).page(http.StatusOK)
 	for _, seen := range []string{own.Body.String(), page} {
-		if strings.Contains(seen, canary) || strings.Contains(seen, ghost) || strings.Contains(seen, "person") || strings.Contains(seen, "websites") {
+		if strings.Contains(seen, canary) || strings.Contains(seen, ghost) || strings.Contains(seen, "person") ||
+			strings.Contains(seen, "websites") {
 			t.Errorf("a reviewer of places sees %s", seen)
 		}
 	}

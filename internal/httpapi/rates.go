@@ -14,8 +14,9 @@ import (
 	"github.com/locus-db/locus/records"
 )
 
-// Limits of failed credentials: a burst, then one each second for an address, and a number each second in all. Beyond that
-// the response is 429. Valid credentials are not counted, so guessing does not slow down other clients at the same address.
+// Limits of failed credentials: a burst, then one each second for an address, and a number each second in all. Beyond
+// that the response is 429. Valid credentials are not counted, so guessing does not slow down other clients at the same
+// address.
 const (
 	failuresAtOnce = 10
 	failuresInAll  = 100

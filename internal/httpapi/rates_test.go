@@ -77,7 +77,8 @@ func TestP10_GuessesAtTheLoginAreLimited(t *testing.T) {
 	f := setup(t, nil)
 	root := f.token(tokens.Request{Name: "root", Roles: []string{"administrator"}})
 	form := func(token string) answer {
-		return f.do("POST", "/login", url.Values{"token": {token}}.Encode(), "Content-Type", "", "Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin")
+		return f.do("POST", "/login", url.Values{"token": {token}}.Encode(), "Content-Type", "", "Content-Type",
+			"application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin")
 	}
 	limited := map[string]int{}
 	for range 30 {
@@ -122,7 +123,8 @@ func TestP10_RatesOfATokenAreKept(t *testing.T) {
 			t.Errorf("another token: %d %s", a.Code, a.Body)
 		}
 	}
-	f.do("POST", "/v1/records/delete", `{"records":[`+strings.Repeat(`,{"source":"a","key":"1"}`, 900)[1:]+`]}`, slow...).waits()
+	f.do("POST", "/v1/records/delete", `{"records":[`+strings.Repeat(`,{"source":"a","key":"1"}`, 900)[1:]+`]}`,
+		slow...).waits()
 	admitted := 0
 	for range 1000 {
 		if a := f.do("GET", "/v1/entities", "", slow...); a.Code == http.StatusOK {

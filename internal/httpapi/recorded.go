@@ -40,8 +40,8 @@ func (s *Server) auditClass(c *call) audit.Class {
 	return audit.Read
 }
 
-// recorded runs a handler between two entries of the audit log. The first is durable before the handler runs; without it
-// the handler does not.
+// recorded runs a handler between two entries of the audit log. The first is durable before the handler runs; without
+// it the handler does not.
 func (s *Server) recorded(c *call, handle func() error) error {
 	class := s.auditClass(c)
 	if class == "" || s.svc == nil || !s.svc.Audit().Stores(class) {
@@ -52,7 +52,8 @@ func (s *Server) recorded(c *call, handle func() error) error {
 		return err
 	}
 	e := audit.Entry{
-		Class: class, Principal: "local", Address: s.recordedAddress(c.r), RequestID: c.w.Header().Get(requestIDHeader), Action: c.r.Pattern,
+		Class: class, Principal: "local", Address: s.recordedAddress(c.r), RequestID: c.w.Header().Get(requestIDHeader),
+		Action:  c.r.Pattern,
 		Targets: targets,
 	}
 	if who := access.From(c); who.Named() {

@@ -108,7 +108,8 @@ func (s *Server) deleteRecord(c *call) (any, error) {
 	}
 	c.concerns("entity=%s", results[0].Entity)
 	s.opts.Metrics.Records("deleted", 1)
-	return Deleted{Source: ref.Source, Key: ref.Key, Entity: results[0].Entity, Pending: results[0].Pending, Watermark: results[0].Watermark}, nil
+	return Deleted{Source: ref.Source, Key: ref.Key, Entity: results[0].Entity, Pending: results[0].Pending,
+		Watermark: results[0].Watermark}, nil
 }
 
 func (s *Server) listRecords(c *call) (any, error) {
@@ -137,7 +138,8 @@ func (s *Server) listRecords(c *call) (any, error) {
 		}
 	}
 	page, next, err := fill(after, limit, func(after entity.PUID, limit int) ([]Record, entity.PUID, error) {
-		found, next, err := s.svc.Records().List(c, records.Query{Source: c.query["source"], After: after, Limit: limit, Damaged: note})
+		found, next, err := s.svc.Records().List(c,
+			records.Query{Source: c.query["source"], After: after, Limit: limit, Damaged: note})
 		records := make([]Record, 0, len(found))
 		for _, r := range found {
 			if (kind == "" || r.Kind == kind) && who.Sees(r.Kind) {

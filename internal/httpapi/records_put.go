@@ -40,7 +40,8 @@ func (r *RecordInput) Check(schema *match.Schema, now time.Time) *Fault {
 		return f
 	}
 	problems := records.Check(schema, now, records.Input{
-		Ref: entity.Ref{Source: r.Source, Key: r.Key}, Kind: r.Kind, Observed: observed, Attributes: entity.Attributes(r.Attributes),
+		Ref: entity.Ref{Source: r.Source, Key: r.Key}, Kind: r.Kind, Observed: observed,
+		Attributes: entity.Attributes(r.Attributes),
 	})
 	if len(problems) == 0 {
 		return nil
@@ -137,7 +138,8 @@ func putResult(i int, r records.Result) PutResult {
 	if r.Err != nil {
 		return refusedItem(r.Ref, toFault(r.Err, itemPointer("records", i)))
 	}
-	return PutResult{Source: r.Source, Key: r.Key, PUID: r.PUID, Version: r.Version, Entity: r.Entity, Outcome: r.Outcome, Pending: r.Pending, Watermark: r.Watermark}
+	return PutResult{Source: r.Source, Key: r.Key, PUID: r.PUID, Version: r.Version, Entity: r.Entity, Outcome: r.Outcome,
+		Pending: r.Pending, Watermark: r.Watermark}
 }
 
 // refusedItem returns source and key, as far as they can be printed, so that a client can find the item.

@@ -83,12 +83,14 @@ func TestPutRecords_OneBadRecordHarmsNoOther(t *testing.T) {
 		{`{"source":"a","key":"1","attributes":{"name":{"a":"b"}}}`, httpapi.CodeInvalid, "/attributes/name"},
 		{`{"source":"a","key":"1","attributes":{"name":["x",["y"]]}}`, httpapi.CodeInvalid, "/attributes/name/1"},
 		{`{"source":"a","key":"1","attributes":{"name":"x","latitude":91}}`, httpapi.CodeInvalid, "/attributes/latitude"},
-		{`{"source":"a","key":"1","attributes":{"name":"x","no~such/name":1}}`, httpapi.CodeInvalid, "/attributes/no~0such~1name"},
+		{`{"source":"a","key":"1","attributes":{"name":"x","no~such/name":1}}`, httpapi.CodeInvalid,
+			"/attributes/no~0such~1name"},
 		{`{"source":"a","key":"1","puid":"1","attributes":{"name":"x"}}`, httpapi.CodeUnknownField, "/puid"},
 		{`{"source":"a","key":"1","Source":"b","attributes":{"name":"x"}}`, httpapi.CodeUnknownField, "/Source"},
 		{`{"source":"a","key":"1","observed_at":1700000000,"attributes":{"name":"x"}}`, httpapi.CodeInvalid, "/observed_at"},
 		{`{"source":"a","key":"1","observed_at":"yesterday","attributes":{"name":"x"}}`, httpapi.CodeInvalid, "/observed_at"},
-		{`{"source":"a","key":"1","observed_at":"9999-12-31T23:59:59Z","attributes":{"name":"x"}}`, httpapi.CodeInFuture, "/observed_at"},
+		{`{"source":"a","key":"1","observed_at":"9999-12-31T23:59:59Z","attributes":{"name":"x"}}`, httpapi.CodeInFuture,
+			"/observed_at"},
 	}
 	var body []string
 	for i, test := range tests {
@@ -105,7 +107,8 @@ func TestPutRecords_OneBadRecordHarmsNoOther(t *testing.T) {
 			continue
 		}
 		pointer := fmt.Sprintf("/records/%d%s", 2*i, test.pointer)
-		if bad.Error.Code != test.code || bad.Error.Pointer != pointer || bad.Error.Outcome != httpapi.NotApplied || bad.Error.Detail == "" || bad.PUID != 0 {
+		if bad.Error.Code != test.code || bad.Error.Pointer != pointer || bad.Error.Outcome != httpapi.NotApplied ||
+			bad.Error.Detail == "" || bad.PUID != 0 {
 			t.Errorf("%s: %+v, want %s at %s", test.record, bad.Error, test.code, pointer)
 		}
 		if fine.Error != nil || fine.Key != fmt.Sprint(i) {
@@ -143,7 +146,8 @@ func TestRecordInput_CheckIsTheAnswer(t *testing.T) {
 		{Source: "X!", Key: "6", Attributes: name("Quill Dental")},
 		{Source: "x", Key: "7\u200b", Attributes: name("Quill Dental")},
 		{Source: "x", Key: "", Attributes: httpapi.Attributes{"a/b~c": {"1"}, "latitude": {"91"}}},
-		{Source: "x", Key: "9", Attributes: httpapi.Attributes{"name": {"a\x00"}, "phones": {"1", strings.Repeat("2", 9000)}}},
+		{Source: "x", Key: "9", Attributes: httpapi.Attributes{"name": {"a\x00"},
+			"phones": {"1", strings.Repeat("2", 9000)}}},
 		{Source: "x", Key: "10", Attributes: httpapi.Attributes{"name": slices.Repeat([]string{strings.Repeat("long ", 100)}, 140)}},
 		{Source: "x", Key: "11", Attributes: httpapi.Attributes{}},
 	}
@@ -195,7 +199,8 @@ func TestPutRecords_RefusesTheWholeDocument(t *testing.T) {
 		{"another case", `{"Records":[` + good + `]}`, nil, 400, httpapi.CodeUnknownField, "/Records"},
 		{"two documents", one(good) + one(good), nil, 400, httpapi.CodeTrailingData, ""},
 		{"name twice", `{"records":[` + good + `],"records":[]}`, nil, 400, httpapi.CodeDuplicateKey, ""},
-		{"name twice in an item", one(`{"source":"x","key":"1","\u006bey":"2","attributes":{"name":"x"}}`), nil, 400, httpapi.CodeDuplicateKey, ""},
+		{"name twice in an item", one(`{"source":"x","key":"1","\u006bey":"2","attributes":{"name":"x"}}`), nil, 400,
+			httpapi.CodeDuplicateKey, ""},
 		{"lone surrogate", one(strings.Replace(good, `"1"`, `"\ud800"`, 1)), nil, 400, httpapi.CodeInvalidUTF8, ""},
 		{"bad byte", one(strings.Replace(good, `"1"`, "\"\xff\"", 1)), nil, 400, httpapi.CodeInvalidUTF8, ""},
 		{"too deep", strings.Repeat("[", 33), nil, 400, httpapi.CodeTooDeep, ""},
@@ -203,7 +208,8 @@ func TestPutRecords_RefusesTheWholeDocument(t *testing.T) {
 		{"plain text", one(good), []string{"Content-Type", "", "Content-Type", "text/plain"}, 415, httpapi.CodeMediaType, ""},
 		{"no type", one(good), []string{"Content-Type", ""}, 415, httpapi.CodeMediaType, ""},
 		{"two types", one(good), []string{"Content-Type", "application/json"}, 415, httpapi.CodeMediaType, ""},
-		{"another charset", one(good), []string{"Content-Type", "", "Content-Type", "application/json; charset=latin1"}, 415, httpapi.CodeMediaType, ""},
+		{"another charset", one(good), []string{"Content-Type", "", "Content-Type", "application/json; charset=latin1"}, 415,
+			httpapi.CodeMediaType, ""},
 		{"encoded", one(good), []string{"Content-Encoding", "gzip"}, 415, httpapi.CodeMediaType, ""},
 	}
 	for _, test := range tests {
@@ -243,15 +249,22 @@ func TestObservedAt_IsStrict(t *testing.T) {
 	f := setup(t, nil)
 	for text, taken := range map[string]bool{
 		"2026-01-01T00:00:00Z": true, "2026-01-01T00:00:00.1Z": true, "2026-01-01T00:00:00.123456789Z": true,
-		"2026-01-01T00:00:00+23:59": true, "2026-01-01T00:00:00-00:00": true, "2024-02-29T23:59:59Z": true, "1970-01-01T00:00:00Z": true,
-		"2026-01-01T00:00:00,5Z": false, "2026-01-01T1:00:00Z": false, "2026-01-01T00:00:00+24:00": false, "2026-01-01T00:00:00+00:60": false,
-		"2026-01-01T00:00:00.1234567890Z": false, "2026-01-01T00:00:00.Z": false, "2026-01-01t00:00:00Z": false, "2026-01-01T00:00:00z": false,
-		"2026-01-01 00:00:00Z": false, "2026-01-01T00:00:00": false, "2026-01-01": false, "2026-02-29T00:00:00Z": false, "2026-06-30T23:59:60Z": false,
-		"2026-01-01T24:00:00Z": false, "2026-01-01T00:00:00+99:99": false, "300000-01-01T00:00:00Z": false, "0000-01-01T00:00:00Z": false,
-		"1969-12-31T23:59:59Z": false, "1700000000": false, "": false, " 2026-01-01T00:00:00Z": false, "2026-01-01T00:00:00Z\n": false, "2026-01-01T00:00:00+0100": false,
+		"2026-01-01T00:00:00+23:59": true, "2026-01-01T00:00:00-00:00": true, "2024-02-29T23:59:59Z": true,
+		"1970-01-01T00:00:00Z":   true,
+		"2026-01-01T00:00:00,5Z": false, "2026-01-01T1:00:00Z": false, "2026-01-01T00:00:00+24:00": false,
+		"2026-01-01T00:00:00+00:60":       false,
+		"2026-01-01T00:00:00.1234567890Z": false, "2026-01-01T00:00:00.Z": false, "2026-01-01t00:00:00Z": false,
+		"2026-01-01T00:00:00z": false,
+		"2026-01-01 00:00:00Z": false, "2026-01-01T00:00:00": false, "2026-01-01": false, "2026-02-29T00:00:00Z": false,
+		"2026-06-30T23:59:60Z": false,
+		"2026-01-01T24:00:00Z": false, "2026-01-01T00:00:00+99:99": false, "300000-01-01T00:00:00Z": false,
+		"0000-01-01T00:00:00Z": false,
+		"1969-12-31T23:59:59Z": false, "1700000000": false, "": false, " 2026-01-01T00:00:00Z": false,
+		"2026-01-01T00:00:00Z\n": false, "2026-01-01T00:00:00+0100": false,
 		"２026-01-01T00:00:00Z": false,
 	} {
-		body := strings.ReplaceAll(fmt.Sprintf(`{"source":"x","key":"%x","observed_at":%q,"attributes":{"name":"x"}}`, text, text), `\x`, `\u00`)
+		body := strings.ReplaceAll(fmt.Sprintf(`{"source":"x","key":"%x","observed_at":%q,"attributes":{"name":"x"}}`, text,
+			text), `\x`, `\u00`)
 		r := f.item(body)
 		if (r.Error == nil) != taken {
 			t.Errorf("%q: %+v, taken should be %v", text, r.Error, taken)
@@ -264,8 +277,10 @@ func TestRecords_KeysOfAllKinds(t *testing.T) {
 	longtest.Slow(t)
 	f := setup(t, nil)
 	keys := []string{
-		"a/b", "/", "//", "a%2Fb", "%2e%2e%2f", ".", "..", "../../etc/passwd", "a b", "a?b=c&d", "a#b", "a:b", "é", "e\u0301", "İstanbul",
-		"$where", "x'; DROP TABLE record;--", "%_%", "<script>", `"`, `\`, "+", "😀", strings.Repeat("x", 255), "null", "__proto__", "{key}", ";", "*",
+		"a/b", "/", "//", "a%2Fb", "%2e%2e%2f", ".", "..", "../../etc/passwd", "a b", "a?b=c&d", "a#b", "a:b", "é",
+		"e\u0301", "İstanbul",
+		"$where", "x'; DROP TABLE record;--", "%_%", "<script>", `"`, `\`, "+", "😀", strings.Repeat("x", 255), "null",
+		"__proto__", "{key}", ";", "*",
 	}
 	for i, key := range keys {
 		f.put([4]string{"odd", key, fmt.Sprint("Odd ", i), ""})

@@ -12,7 +12,8 @@ import (
 	"github.com/locus-db/locus/tokens"
 )
 
-// TestP10_RevokedStreams revokes a token while a feed of changes, the numbers of a page and an import are running: all end.
+// TestP10_RevokedStreams revokes a token while a feed of changes, the numbers of a page and an import are running: all
+// end.
 func TestP10_RevokedStreams(t *testing.T) {
 	t.Parallel()
 	r := serve(t, httpapi.Options{Linger: -1})
@@ -39,7 +40,8 @@ func TestP10_RevokedStreams(t *testing.T) {
 	if _, err := r.svc.Tokens().Revoke(t.Context(), tokens.Operator(), "ci"); err != nil {
 		t.Fatal(err)
 	}
-	r.do(http.MethodPost, "/v1/records", batch, bearer(ci)...).refused(http.StatusUnauthorized, httpapi.CodeUnauthenticated)
+	r.do(http.MethodPost, "/v1/records", batch, bearer(ci)...).refused(http.StatusUnauthorized,
+		httpapi.CodeUnauthenticated)
 	late := time.AfterFunc(patience, func() {
 		t.Error("a stream goes on")
 		f.leave()

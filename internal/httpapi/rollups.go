@@ -80,8 +80,10 @@ type RollupVerified struct {
 
 func oneRollup(of *rollups.Status) Rollup {
 	r := Rollup{
-		Name: of.Name, State: of.State, Definition: of.Definition, Generation: of.Generation, Building: of.Building, Built: of.Built, Trouble: printable(of.Trouble), Groups: of.Groups,
-		Watermark: of.Watermark, LagMS: of.Lag.Milliseconds(), VerifiedAt: of.Verified, Cells: make([]RollupCell, 0, len(of.Cells)),
+		Name: of.Name, State: of.State, Definition: of.Definition, Generation: of.Generation, Building: of.Building,
+		Built: of.Built, Trouble: printable(of.Trouble), Groups: of.Groups,
+		Watermark: of.Watermark, LagMS: of.Lag.Milliseconds(), VerifiedAt: of.Verified,
+		Cells: make([]RollupCell, 0, len(of.Cells)),
 	}
 	for _, c := range of.Cells {
 		r.Cells = append(r.Cells, RollupCell{

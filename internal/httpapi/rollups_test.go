@@ -59,7 +59,8 @@ func with[T any](a answer, status int) (v T) {
 // diner puts a record of a place in a city, and returns its result.
 func (f *fixture) diner(source, key, city, phone string) httpapi.PutResult {
 	f.Helper()
-	return f.item(fmt.Sprintf(`{"source":%q,"key":%q,"attributes":{"name":"Diner %s%s","city":%q,"phones":%q}}`, source, key, key, city, city, phone))
+	return f.item(fmt.Sprintf(`{"source":%q,"key":%q,"attributes":{"name":"Diner %s%s","city":%q,"phones":%q}}`, source,
+		key, key, city, city, phone))
 }
 
 func TestRollups_AreDefinedOnce(t *testing.T) {
@@ -72,18 +73,21 @@ func TestRollups_AreDefinedOnce(t *testing.T) {
 		t.Errorf("no rollups are %s", got)
 	}
 	made := f.define("by-city", byCity)
-	if made.Name != "by-city" || made.Definition.Name != "by-city" || made.Building == 0 || len(made.Cells) != 2 || made.Definition.Dimension != "region" {
+	if made.Name != "by-city" || made.Definition.Name != "by-city" || made.Building == 0 || len(made.Cells) != 2 ||
+		made.Definition.Dimension != "region" {
 		t.Errorf("%+v", made)
 	}
 	// The same definition written differently, as JSON, changes nothing.
 	same := `{"rollup": "by-city", "kind": "place", "group": ["city"], "dimension": "region", "over": "entities",` +
 		"\n\t" + `"measures": {"phones": {"distinct": "phones"}, "places": "count"}}`
-	again := decode[httpapi.Rollup](f.do(http.MethodPut, "/v1/rollups/by-city", same, "Content-Type", "application/json; charset=utf-8"))
+	again := decode[httpapi.Rollup](f.do(http.MethodPut, "/v1/rollups/by-city", same, "Content-Type",
+		"application/json; charset=utf-8"))
 	if again.Generation != made.Building || again.Building != 0 {
 		t.Errorf("once more: %+v", again)
 	}
 	// A different definition is built beside it.
-	other := with[httpapi.Rollup](f.do(http.MethodPut, "/v1/rollups/by-city", strings.Replace(same, `"city"]`, `"city", "country"]`, 1), "Content-Type", "application/json"), http.StatusCreated)
+	other := with[httpapi.Rollup](f.do(http.MethodPut, "/v1/rollups/by-city",
+		strings.Replace(same, `"city"]`, `"city", "country"]`, 1), "Content-Type", "application/json"), http.StatusCreated)
 	if other.Generation != again.Generation || other.Building <= again.Generation {
 		t.Errorf("another definition: %+v", other)
 	}
@@ -114,14 +118,16 @@ func TestRollups_WhatIsWrong(t *testing.T) {
 	for _, test := range []struct {
 		media, body, want string
 	}{
-		{yaml, "kind: place\ngroup: [city, colour]\nmeasures:\n  weight: {sum: size, scale: 12}\n", "/measures/weight/scale:4"},
+		{yaml, "kind: place\ngroup: [city, colour]\nmeasures:\n  weight: {sum: size, scale: 12}\n",
+			"/measures/weight/scale:4"},
 		{yaml, "kind: place\ngroup: [city, colour]\nmeasures:\n  weight: {sum: size}\n", "/group:0 /measures/weight/sum:0"},
 		{yaml, "kind: place\ngroup: city\nrows: 3\nwhere:\n  a/b: {exists: perhaps}\n", "/rows:3 /where/a~1b/exists:5"},
 		{yaml, "rollup: other\nkind: place\ngroup: city\n", "/rollup:1"},
 		{yaml, "kind: pets\ngroup: city\n", "/kind:0"},
 		{yaml, "- city\n", "/rollup:1"},
 		{yaml, "", "/rollup:0"},
-		{jsonType, `{"kind": "place",` + "\n" + `"group": "city", "measures": {"a": {"sum": "x", "scale": -1}, "b": "many"}}`, "/measures/a/scale:2 /measures/b:2"},
+		{jsonType, `{"kind": "place",` + "\n" + `"group": "city", "measures": {"a": {"sum": "x", "scale": -1}, "b": "many"}}`,
+			"/measures/a/scale:2 /measures/b:2"},
 		{jsonType, `[]`, "/rollup:1"},
 	} {
 		p := f.do(http.MethodPut, "/v1/rollups/x", test.body, "Content-Type", test.media).refused(422, httpapi.CodeInvalid)
@@ -137,15 +143,18 @@ func TestRollups_WhatIsWrong(t *testing.T) {
 		}
 	}
 	for body, code := range map[string]httpapi.Code{
-		`{"kind":"place"`: httpapi.CodeMalformed, `{"kind":"place","kind":"place"}`: httpapi.CodeDuplicateKey, `{} {}`: httpapi.CodeTrailingData,
-		"{\"kind\":\"\xff\"}": httpapi.CodeInvalidUTF8, strings.Repeat("[", 40): httpapi.CodeTooDeep, "kind: place": httpapi.CodeMalformed, "": httpapi.CodeMalformed,
+		`{"kind":"place"`: httpapi.CodeMalformed, `{"kind":"place","kind":"place"}`: httpapi.CodeDuplicateKey,
+		`{} {}`:               httpapi.CodeTrailingData,
+		"{\"kind\":\"\xff\"}": httpapi.CodeInvalidUTF8, strings.Repeat("[", 40): httpapi.CodeTooDeep,
+		"kind: place": httpapi.CodeMalformed, "": httpapi.CodeMalformed,
 	} {
 		f.do(http.MethodPut, "/v1/rollups/x", body, "Content-Type", jsonType).refused(400, code)
 	}
 	for _, media := range []string{"", "text/yaml", "application/yaml; charset=latin1", "application/x-www-form-urlencoded"} {
 		f.do(http.MethodPut, "/v1/rollups/x", byCity, "Content-Type", media).refused(415, httpapi.CodeMediaType)
 	}
-	f.do(http.MethodPost, "/v1/records", "records: []", "Content-Type", "", "Content-Type", yaml).refused(415, httpapi.CodeMediaType)
+	f.do(http.MethodPost, "/v1/records", "records: []", "Content-Type", "", "Content-Type", yaml).refused(415,
+		httpapi.CodeMediaType)
 	if p := f.do(http.MethodPut, "/v1/rollups/Big", byCity, "Content-Type", yaml).refused(422, httpapi.CodeInvalid); p.Pointer != "/rollup" {
 		t.Errorf("%+v", p)
 	}
@@ -192,10 +201,12 @@ func TestRollups_RebuildAndVerify(t *testing.T) {
 		return cells, last
 	}
 	cells, last := verified()
-	if len(cells) != 2 || cells[0]["cell"] != "g0-0" || cells[1]["cell"] != "g0-1" || cells[0]["watermark"] == nil || cells[0]["differs"] != 0.0 {
+	if len(cells) != 2 || cells[0]["cell"] != "g0-0" || cells[1]["cell"] != "g0-1" || cells[0]["watermark"] == nil ||
+		cells[0]["differs"] != 0.0 {
 		t.Errorf("%v", cells)
 	}
-	if last["type"] != httpapi.LineResult || last["cells"] != 2.0 || last["things"].(float64) < 5 || last["rows"].(float64) < 2 || last["differs"] != 0.0 {
+	if last["type"] != httpapi.LineResult || last["cells"] != 2.0 || last["things"].(float64) < 5 ||
+		last["rows"].(float64) < 2 || last["differs"] != 0.0 {
 		t.Errorf("%v", last)
 	}
 	if at := decode[httpapi.RollupGroups](f.get("/v1/rollups/by-city/groups")).VerifiedAt; at.IsZero() {
@@ -261,7 +272,8 @@ func TestP04_RollupsSumBeyond64Bits(t *testing.T) {
 	}
 	put := func(key, city, n string) {
 		t.Helper()
-		f.item(fmt.Sprintf(`{"source":"a","key":%q,"attributes":{"name":"Diner %s of %s","city":%q,"postcode":%q}}`, key, key, city, city, n))
+		f.item(fmt.Sprintf(`{"source":"a","key":%q,"attributes":{"name":"Diner %s of %s","city":%q,"postcode":%q}}`, key, key,
+			city, city, n))
 	}
 	for i := range 4 {
 		put(fmt.Sprint(i), "Large", "9223372036854775807")
@@ -307,7 +319,8 @@ func TestP04_OneRecordStopsNoRollup(t *testing.T) {
 		phones = append(phones, fmt.Sprintf("415-555-%04d", i))
 		emails = append(emails, fmt.Sprintf("m%d@zephyr.example", i))
 	}
-	attributes, err := json.Marshal(map[string]any{"name": "Zephyr Trampolines", "category": categories, "phones": phones, "emails": emails})
+	attributes, err := json.Marshal(map[string]any{"name": "Zephyr Trampolines", "category": categories, "phones": phones,
+		"emails": emails})
 	if err != nil {
 		t.Fatal(err)
 	}

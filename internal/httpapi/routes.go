@@ -8,7 +8,8 @@ import "slices"
 // its entry.
 func (s *Server) routes() []route {
 	return slices.Concat(
-		s.recordRoutes(), s.entityRoutes(), s.decisionRoutes(), s.streamRoutes(), s.kindRoutes(), s.rollupRoutes(), s.counterRoutes(),
+		s.recordRoutes(), s.entityRoutes(), s.decisionRoutes(), s.streamRoutes(), s.kindRoutes(), s.rollupRoutes(),
+		s.counterRoutes(),
 		s.cellRoutes(), s.copyRoutes(), s.accessRoutes(), s.healthRoutes(),
 	)
 }
@@ -16,7 +17,8 @@ func (s *Server) routes() []route {
 // Parameters and errors that many routes share.
 var (
 	pageParams = []param{
-		{"limit", "Maximum number of items, 1 to 1000; 100 by default. A page ends earlier at about 4 MiB, with a cursor", false},
+		{"limit", "Maximum number of items, 1 to 1000; 100 by default. A page ends earlier at about 4 MiB, with a cursor",
+			false},
 		{"cursor", "Cursor that the previous page returned; valid for the same route and filters", false},
 	}
 	readErrors   = []Code{CodeMalformed, CodeInvalid, CodeOverloaded, CodeUnavailable}
@@ -28,11 +30,14 @@ var (
 		{"partial", "true returns a result without unavailable cells, which it lists as missing", false},
 	}
 	changeErrors = []Code{
-		CodeMalformed, CodeInvalidUTF8, CodeDuplicateKey, CodeTrailingData, CodeTooDeep, CodeUnknownField, CodeTooLarge, CodeMediaType,
-		CodeInvalid, CodeConflict, CodeLeaseLost, CodeOverloaded, CodeUnavailable, CodeStaleMap, CodeCommitUnknown, CodeNoRoom,
+		CodeMalformed, CodeInvalidUTF8, CodeDuplicateKey, CodeTrailingData, CodeTooDeep, CodeUnknownField, CodeTooLarge,
+		CodeMediaType,
+		CodeInvalid, CodeConflict, CodeLeaseLost, CodeOverloaded, CodeUnavailable, CodeStaleMap,
+		CodeCommitUnknown, CodeNoRoom,
 	}
 	decideErrors = []Code{
-		CodeMalformed, CodeInvalidUTF8, CodeDuplicateKey, CodeTrailingData, CodeTooDeep, CodeUnknownField, CodeTooLarge, CodeMediaType,
+		CodeMalformed, CodeInvalidUTF8, CodeDuplicateKey, CodeTrailingData, CodeTooDeep, CodeUnknownField, CodeTooLarge,
+		CodeMediaType,
 		CodeInvalid, CodeOverloaded, CodeUnavailable, CodeCommitUnknown, CodeNoRoom,
 	}
 	rangeParams = []param{

@@ -30,7 +30,8 @@ func (s *Server) Rules() map[string]string {
 	return rules
 }
 
-// Bare replaces the router by one of the same patterns that looks at no permission, rate or restriction, and gets records only.
+// Bare replaces the router by one of the same patterns that looks at no permission, rate or restriction, and gets
+// records only.
 func (s *Server) Bare() {
 	local, mux := access.Local(), http.NewServeMux()
 	const records = "GET /v1/records/{source}/{key...}"

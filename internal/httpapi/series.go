@@ -77,7 +77,8 @@ func (c *Column) UnmarshalJSON(data []byte) error {
 
 // Schema tells huma that a column is an array.
 func (Column) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{AnyOf: []*huma.Schema{{Type: huma.TypeInteger, Format: "int64"}, {Type: "null"}}}}
+	return &huma.Schema{Type: huma.TypeArray,
+		Items: &huma.Schema{AnyOf: []*huma.Schema{{Type: huma.TypeInteger, Format: "int64"}, {Type: "null"}}}}
 }
 
 // Text returns the value of a step, "" if there is none.
@@ -174,13 +175,15 @@ func (s *Server) series(c *call, q counter.Query) (any, error) {
 }
 
 func seriesOf(found *counter.Series) *Series {
-	answer := &Series{Step: found.Step, Zone: found.Zone, Times: found.Times, Complete: found.Complete.UTC(), Lines: make([]SeriesLine, 0, len(found.Lines))}
+	answer := &Series{Step: found.Step, Zone: found.Zone, Times: found.Times, Complete: found.Complete.UTC(),
+		Lines: make([]SeriesLine, 0, len(found.Lines))}
 	if answer.Times == nil {
 		answer.Times = []time.Time{}
 	}
 	for i := range found.Lines {
 		of := &found.Lines[i]
-		line := SeriesLine{Metric: string(of.Metric), Kind: of.Kind.String(), Values: of.Values, Since: of.Since.UTC(), Kept: of.Kept.UTC()}
+		line := SeriesLine{Metric: string(of.Metric), Kind: of.Kind.String(), Values: of.Values, Since: of.Since.UTC(),
+			Kept: of.Kept.UTC()}
 		if total := int64(of.Total); of.Kind == counter.Counter && of.Total != counter.Null {
 			line.Total = &total
 		}
@@ -221,7 +224,8 @@ func moment(texts values, at, name string, zone *time.Location) (time.Time, erro
 	} else if t, ok := parseInstant(text); ok {
 		return t, nil
 	}
-	return time.Time{}, fault(CodeInvalid, at+name, "%.60q is neither a time of RFC 3339 such as 2026-11-20T12:00:00Z nor a date such as 2026-11-20", text)
+	return time.Time{}, fault(CodeInvalid, at+name,
+		"%.60q is neither a time of RFC 3339 such as 2026-11-20T12:00:00Z nor a date such as 2026-11-20", text)
 }
 
 // beginOf returns the start of a day in a zone. If the clocks go forward at midnight it is later; if midnight occurs

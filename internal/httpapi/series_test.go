@@ -22,7 +22,8 @@ func TestSeries_RangesAndZones(t *testing.T) {
 		`"},{"metric":"b","value":-3,"at":"` + instant(day.Add(12*time.Hour)) + `"}`)
 	date, next := day.Format(time.DateOnly), day.Add(24*time.Hour).Format(time.DateOnly)
 	s := decode[httpapi.Series](f.get("/v1/series?metric=%3Da&step=day&from=" + date + "&to=" + next))
-	if len(s.Times) != 1 || !s.Times[0].Equal(day) || len(s.Lines) != 1 || *s.Lines[0].Total != 7 || s.Lines[0].Values[0] != 7 || s.Zone != "UTC" {
+	if len(s.Times) != 1 || !s.Times[0].Equal(day) || len(s.Lines) != 1 || *s.Lines[0].Total != 7 ||
+		s.Lines[0].Values[0] != 7 || s.Zone != "UTC" {
 		t.Errorf("%+v", s)
 	}
 	// In Kathmandu, 5:45 ahead, the second hit is of the next day.
@@ -32,7 +33,8 @@ func TestSeries_RangesAndZones(t *testing.T) {
 	}
 	names := `{"metrics":["b","=a"],"from":"` + date + `","to":"` + next + `","step":"hour"}`
 	s = decode[httpapi.Series](f.do(http.MethodPost, "/v1/series/query", names))
-	if len(s.Lines) != 2 || s.Lines[0].Metric != "b" || s.Lines[0].Sum[12] != -3 || s.Lines[0].Min[11] != counter.Null || s.Lines[1].Values[12] != 5 {
+	if len(s.Lines) != 2 || s.Lines[0].Metric != "b" || s.Lines[0].Sum[12] != -3 || s.Lines[0].Min[11] != counter.Null ||
+		s.Lines[1].Values[12] != 5 {
 		t.Errorf("%+v", s)
 	}
 	a := f.do(http.MethodPost, "/v1/series/query", names, "Accept", "text/csv")
@@ -45,10 +47,13 @@ func TestSeries_RangesAndZones(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	for query, code := range map[string]httpapi.Code{
-		"metric=b&step=minute&from=1926-01-01&to=2026-01-01": "range_too_large", "metric=b&step=hour&from=" + next + "&to=" + date: "invalid",
-		"metric=b&step=1ns&from=" + date + "&to=" + next: "invalid", "metric=b&step=-1m&from=" + date + "&to=" + next: "invalid",
-		"metric=b&prefix=b&step=day&from=" + date + "&to=" + next: "invalid", "step=day&from=" + date + "&to=" + next: "invalid",
-		"metric=b&step=day&from=2026-02-30&to=" + next: "invalid", "metric=b&step=day&from=yesterday&to=" + next: "invalid",
+		"metric=b&step=minute&from=1926-01-01&to=2026-01-01":      "range_too_large",
+		"metric=b&step=hour&from=" + next + "&to=" + date:         "invalid",
+		"metric=b&step=1ns&from=" + date + "&to=" + next:          "invalid",
+		"metric=b&step=-1m&from=" + date + "&to=" + next:          "invalid",
+		"metric=b&prefix=b&step=day&from=" + date + "&to=" + next: "invalid",
+		"step=day&from=" + date + "&to=" + next:                   "invalid",
+		"metric=b&step=day&from=2026-02-30&to=" + next:            "invalid", "metric=b&step=day&from=yesterday&to=" + next: "invalid",
 		"metric=b&step=day&to=" + next: "invalid", "metric=b&zone=Local&step=day&from=" + date + "&to=" + next: "invalid",
 		"metric=b&zone=../etc/passwd&step=day&from=" + date + "&to=" + next: "invalid",
 	} {

@@ -225,7 +225,8 @@ func TestP12_WhatIsTooMuchIsRefused(t *testing.T) {
 	for i := range 64 {
 		wg.Go(func() {
 			key := fmt.Sprint(i)
-			a := f.do(http.MethodPost, "/v1/records", one(`{"source":"load","key":"`+key+`","attributes":{"name":"Place `+key+`"}}`))
+			a := f.do(http.MethodPost, "/v1/records",
+				one(`{"source":"load","key":"`+key+`","attributes":{"name":"Place `+key+`"}}`))
 			mu.Lock()
 			defer mu.Unlock()
 			switch a.Code {

@@ -45,11 +45,11 @@ type Options struct {
 	Local bool
 	// Insecure means that the network can connect without a token: the first one cannot be created over it.
 	Insecure bool
-	// Proxies are the networks of the proxies that TLS ends in, nil for none. No other machine may connect then, and they are
-	// believed about where a request comes from.
+	// Proxies are the networks of the proxies that TLS ends in, nil for none. No other machine may connect then, and
+	// they are believed about where a request comes from.
 	Proxies listen.Proxies
-	// PublicURL is the URL of the server for browsers and other machines, such as https://locus.example, "" if it is not known.
-	// Its host is one of Hosts.
+	// PublicURL is the URL of the server for browsers and other machines, such as https://locus.example, "" if it is
+	// not known. Its host is one of Hosts.
 	PublicURL string
 	// Places are where requests may put cells, besides the data directory and the servers that have cells:
 	// postgres://HOST or sqlite:/DIRECTORY, each with the parameters that URLs there have. See CheckPlace.
@@ -58,7 +58,8 @@ type Options struct {
 	Login *login.Provider
 	// Bearers checks the JWTs of services, nil if none are taken.
 	Bearers *login.Bearers
-	// CertRoles are the roles and limits of clients with a certificate, by the name in it: see listen.Client and access.ParseGiven.
+	// CertRoles are the roles and limits of clients with a certificate, by the name in it: see listen.Client and
+	// access.ParseGiven.
 	CertRoles map[string][]string
 	// HTTPSOnly tells browsers to use nothing but https:// for this server from now on, for a year (HSTS, RFC 6797).
 	HTTPSOnly bool
@@ -176,12 +177,14 @@ type Server struct {
 // ServeHTTP is sufficient.
 func New(svc *locus.DB, options *Options) *Server {
 	s := &Server{
-		svc: svc, opts: options.withDefaults(), mux: http.NewServeMux(), rules: map[string]access.Rule{}, crossOrigin: http.NewCrossOriginProtection(),
-		cursorKey: cursorKey(svc.Cells().Map().Spec().Salt), healthy: map[string]bool{},
+		svc: svc, opts: options.withDefaults(), mux: http.NewServeMux(), rules: map[string]access.Rule{},
+		crossOrigin: http.NewCrossOriginProtection(),
+		cursorKey:   cursorKey(svc.Cells().Map().Spec().Salt), healthy: map[string]bool{},
 	}
 	s.spent, s.failures = newBuckets[spending](0), newBuckets[string](failuresInAll)
 	if s.opts.PublicURL != "" {
-		_ = s.crossOrigin.AddTrustedOrigin(strings.ToLower(s.opts.PublicURL)) // proxies may send another Host; an error means that it is no origin
+		// proxies may send another Host; an error means that it is no origin
+		_ = s.crossOrigin.AddTrustedOrigin(strings.ToLower(s.opts.PublicURL))
 	}
 	s.streams, s.endStreams = context.WithCancel(context.Background())
 	for c := reads; c < classes; c++ {

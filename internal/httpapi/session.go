@@ -13,17 +13,18 @@ import (
 	"github.com/locus-db/locus/tokens"
 )
 
-// The cookie of a session. Over TLS its name makes browsers refuse one that another host has set; on loopback without TLS
-// they would not store that name.
+// The cookie of a session. Over TLS its name makes browsers refuse one that another host has set; on loopback without
+// TLS they would not store that name.
 const (
 	cookieTLS      = "__Host-locus"
 	cookieLoopback = "locus"
 )
 
-// overTLS reports whether the browser sees this server under https: here, through the proxies that alone may connect, or at
-// the public URL.
+// overTLS reports whether the browser sees this server under https: here, through the proxies that alone may connect,
+// or at the public URL.
 func (s *Server) overTLS(r *http.Request) bool {
-	return r.TLS != nil || len(s.opts.Proxies) > 0 || strings.HasPrefix(s.opts.PublicURL, "https://") && s.opts.PublicURL == "https://"+r.Host
+	return r.TLS != nil || len(s.opts.Proxies) > 0 || strings.HasPrefix(s.opts.PublicURL, "https://") &&
+		s.opts.PublicURL == "https://"+r.Host
 }
 
 // privately reports whether the network between browser and server cannot read the browser's requests.
@@ -31,7 +32,8 @@ func (s *Server) privately(r *http.Request) bool { return s.overTLS(r) || toLoop
 
 // cookie returns the cookie of a session; with an empty secret it ends the one in the browser.
 func (s *Server) cookie(r *http.Request, name, secret string) *http.Cookie {
-	c := &http.Cookie{Name: name, Value: secret, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: s.overTLS(r)}
+	c := &http.Cookie{Name: name, Value: secret, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		Secure: s.overTLS(r)}
 	if secret == "" {
 		c.MaxAge = -1
 	}
@@ -68,7 +70,8 @@ func (s *Server) signIn(w http.ResponseWriter, r *http.Request, secret string, b
 
 // passage is called after every login, logout and end of a session. The id is the id of the session or token.
 func (s *Server) passage(r *http.Request, what, principal, id string) {
-	s.svc.Audit().Note(audit.Entry{Class: audit.Access, Principal: principal, Credential: id, Address: s.recordedAddress(r), Action: what}).End("ok")
+	s.svc.Audit().Note(audit.Entry{Class: audit.Access, Principal: principal, Credential: id,
+		Address: s.recordedAddress(r), Action: what}).End("ok")
 	s.opts.Logger.LogAttrs(r.Context(), slog.LevelInfo, "access", slog.String("what", what), slog.String("principal", principal),
 		slog.String("id", id), slog.String("client", s.addressOf(r)))
 }
@@ -76,7 +79,8 @@ func (s *Server) passage(r *http.Request, what, principal, id string) {
 // local returns a path of this server with its query, "/" for anything else. A login redirects to it.
 func local(to string) string {
 	u, err := url.Parse(to)
-	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || u.Opaque != "" || !strings.HasPrefix(to, "/") || strings.HasPrefix(u.Path, "//") ||
+	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || u.Opaque != "" || !strings.HasPrefix(to, "/") ||
+		strings.HasPrefix(u.Path, "//") ||
 		strings.ContainsFunc(u.Path, func(c rune) bool { return c == '\\' || c < ' ' || c == 0x7f }) || u.Path == "/login" || u.Path == "/logout" {
 		return "/"
 	}
@@ -138,7 +142,8 @@ type WhoamiShare struct {
 
 func (s *Server) whoami(c *call) (any, error) {
 	who := access.From(c).Whole()
-	of := Whoami{Name: who.Name, Author: who.Author, ID: who.ID, Permissions: who.Permissions.Names(), Sources: who.Sources, Restriction: who.Restriction}
+	of := Whoami{Name: who.Name, Author: who.Author, ID: who.ID, Permissions: who.Permissions.Names(),
+		Sources: who.Sources, Restriction: who.Restriction}
 	for _, share := range who.Shares {
 		of.Shares = append(of.Shares, WhoamiShare{share.Permissions.Names(), share.Kinds, share.Sources})
 	}

@@ -70,7 +70,8 @@ func TestP10_SignInAndOut(t *testing.T) {
 		t.Errorf("leads to %s", a.leads())
 	}
 	c := a.session()
-	if c.Name != "locus" || c.Secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.Domain != "" || c.MaxAge != 0 {
+	if c.Name != "locus" || c.Secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" ||
+		c.Domain != "" || c.MaxAge != 0 {
 		t.Errorf("%+v", c)
 	}
 	cookie := []string{"Cookie", c.Name + "=" + c.Value}
@@ -81,7 +82,8 @@ func TestP10_SignInAndOut(t *testing.T) {
 	f.submit("/logout", []string{"Cookie", cookie[1]}).page(403)
 	f.do("GET", "/entities", "", cookie...).mustBe(200)
 	out := f.submit("/logout", append(cookie, ofPage...))
-	if out.leads() != "/login" || !strings.Contains(out.Header().Get("Clear-Site-Data"), `"cookies"`) || out.session().MaxAge >= 0 {
+	if out.leads() != "/login" || !strings.Contains(out.Header().Get("Clear-Site-Data"), `"cookies"`) ||
+		out.session().MaxAge >= 0 {
 		t.Errorf("%v", out.Header())
 	}
 	f.do("GET", "/entities", "", cookie...).refused(401, httpapi.CodeUnauthenticated)
@@ -120,7 +122,8 @@ func TestP10_Fixation(t *testing.T) {
 	f.do("GET", "/entities", "", "Cookie", mine+"; locus="+secret).refused(401, httpapi.CodeUnauthenticated)
 }
 
-// TestP10_CookiesAreForPages sends a session to every route for programs, and to the routes that the pages link to instead.
+// TestP10_CookiesAreForPages sends a session to every route for programs, and to the routes that the pages link to
+// instead.
 func TestP10_CookiesAreForPages(t *testing.T) {
 	t.Parallel()
 	f := setup(t, nil)
@@ -142,7 +145,8 @@ func TestP10_CookiesAreForPages(t *testing.T) {
 	if sent < 80 {
 		t.Errorf("%d routes", sent)
 	}
-	page := f.do("GET", "/entities/"+id, "", cookie...).page(200) + f.do("GET", "/counters/metric?name=page", "", cookie...).page(200) + f.do("GET", "/", "", cookie...).page(200)
+	page := f.do("GET", "/entities/"+id, "", cookie...).page(200) + f.do("GET", "/counters/metric?name=page", "",
+		cookie...).page(200) + f.do("GET", "/", "", cookie...).page(200)
 	links := 0
 	for _, link := range regexp.MustCompile(`href="(/[^"#]*)"`).FindAllStringSubmatch(page, -1) {
 		links++
@@ -153,7 +157,8 @@ func TestP10_CookiesAreForPages(t *testing.T) {
 	if links < 20 {
 		t.Errorf("%d links", links)
 	}
-	f.do("GET", "/entities", "", append(cookie, bearer("")...)...).refused(401, httpapi.CodeUnauthenticated) // a header wins
+	// a header wins
+	f.do("GET", "/entities", "", append(cookie, bearer("")...)...).refused(401, httpapi.CodeUnauthenticated)
 }
 
 // TestP10_SessionsAreListedAndEnded ends the session of another, and a token with its sessions.
@@ -182,9 +187,11 @@ func TestP10_SessionsAreListedAndEnded(t *testing.T) {
 // TestP10_CookieBehindAProxy signs in through a proxy that sends its own name as Host.
 func TestP10_CookieBehindAProxy(t *testing.T) {
 	t.Parallel()
-	f := setup(t, &httpapi.Options{PublicURL: "https://locus.example", Proxies: listen.Proxies{netip.MustParsePrefix("192.0.2.0/24")}})
+	f := setup(t, &httpapi.Options{PublicURL: "https://locus.example",
+		Proxies: listen.Proxies{netip.MustParsePrefix("192.0.2.0/24")}})
 	root := f.token(tokens.Request{Name: "root", Roles: []string{"administrator"}})
-	a := f.do("POST", "/login", url.Values{"token": {root}}.Encode(), "Content-Type", "", "Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin")
+	a := f.do("POST", "/login", url.Values{"token": {root}}.Encode(), "Content-Type", "", "Content-Type",
+		"application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin")
 	if c := a.session(); c.Name != "__Host-locus" || !c.Secure {
 		t.Errorf("%+v", c)
 	}
@@ -197,7 +204,8 @@ func TestP10_CookieOverTLS(t *testing.T) {
 	root := f.token(tokens.Request{Name: "root", Roles: []string{"administrator"}})
 	send := func(method, target, host string, over bool, local string, headers ...string) answer {
 		t.Helper()
-		r := httptest.NewRequestWithContext(t.Context(), method, target, strings.NewReader(url.Values{"token": {root}}.Encode()))
+		r := httptest.NewRequestWithContext(t.Context(), method, target,
+			strings.NewReader(url.Values{"token": {root}}.Encode()))
 		r.Host = host
 		r.TLS = nil
 		if over {
@@ -233,7 +241,8 @@ func TestP10_CookieOverTLS(t *testing.T) {
 			continue
 		}
 		c := a.session()
-		if c.Name != test.want || c.Secure != (test.want == "__Host-locus") || !c.HttpOnly || c.Path != "/" || c.Domain != "" {
+		if c.Name != test.want || c.Secure != (test.want == "__Host-locus") || !c.HttpOnly || c.Path != "/" ||
+			c.Domain != "" {
 			t.Errorf("%+v: %+v", test, c)
 		}
 		send("GET", "/entities", test.host, test.over, test.local, "Cookie", c.Name+"="+c.Value).mustBe(200)
@@ -249,8 +258,10 @@ func TestP10_LoginLeadsToThisServer(t *testing.T) {
 	root := f.token(tokens.Request{Name: "root", Roles: []string{"administrator"}})
 	for to, want := range map[string]string{
 		"/review?a=x%26y": "/review?a=x%26y", "/entities/a%2Fb": "/entities/a%2Fb", "": "/", "/": "/",
-		"https://evil.example/": "/", "//evil.example/": "/", "/\\evil.example": "/", "/%5Cevil.example": "/", "///evil.example": "/", "\\\\evil": "/", "/%2F/evil.example": "/",
-		"/x\r\nSet-Cookie:a=b": "/", "javascript:alert(1)": "/", "evil": "/", "/login?to=/x": "/", "/logout": "/", "/\t/evil.example": "/", "/%09/evil.example": "/",
+		"https://evil.example/": "/", "//evil.example/": "/", "/\\evil.example": "/", "/%5Cevil.example": "/",
+		"///evil.example": "/", "\\\\evil": "/", "/%2F/evil.example": "/",
+		"/x\r\nSet-Cookie:a=b": "/", "javascript:alert(1)": "/", "evil": "/", "/login?to=/x": "/", "/logout": "/",
+		"/\t/evil.example": "/", "/%09/evil.example": "/",
 	} {
 		if got := f.submit("/login", ofPage, "token", root, "to", to).leads(); got != want {
 			t.Errorf("%q leads to %q", to, got)
@@ -272,7 +283,8 @@ func TestP10_FormsOfOtherSites(t *testing.T) {
 		}
 		forms++
 		for _, from := range [][]string{
-			nil, {"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Sec-Fetch-Site", "none"}, {"Origin", "null"}, {"Origin", "http://evil.example"}, {"Origin", "http://localhost:7071"},
+			nil, {"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Sec-Fetch-Site", "none"},
+			{"Origin", "null"}, {"Origin", "http://evil.example"}, {"Origin", "http://localhost:7071"},
 		} {
 			target := strings.ReplaceAll(path, "{id}", "x")
 			if a := f.submit(target, append(from, cookie...), "token", root); a.Code != http.StatusForbidden || len(a.Result().Cookies()) > 0 {
@@ -293,7 +305,8 @@ func FuzzCookie(f *testing.F) {
 	}
 	svc := openService(f, f.TempDir(), 0)
 	f.Cleanup(func() { _ = svc.Close() })
-	root, _, err := svc.Tokens().Create(f.Context(), tokens.Operator(), tokens.Request{Name: "root", Roles: []string{"administrator"}})
+	root, _, err := svc.Tokens().Create(f.Context(), tokens.Operator(),
+		tokens.Request{Name: "root", Roles: []string{"administrator"}})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -91,7 +91,8 @@ func (s *Server) oneSink(of *sinks.Status) Sink {
 		state = "filling"
 	}
 	one := Sink{
-		Name: of.Name, To: of.To, Kind: of.Kind, Feed: of.Feed, SecretEnv: of.SecretEnv, Hold: of.Hold.String(), State: state, Reason: printable(reason), Owner: printable(of.Owner),
+		Name: of.Name, To: of.To, Kind: of.Kind, Feed: of.Feed, SecretEnv: of.SecretEnv, Hold: of.Hold.String(), State: state,
+		Reason: printable(reason), Owner: printable(of.Owner),
 		Delivered: of.Delivered, Failed: of.Failed, Dead: of.Letters, SavedAt: of.Saved,
 	}
 	for _, c := range of.Position.Cells {

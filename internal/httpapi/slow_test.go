@@ -104,7 +104,8 @@ const quick = `{"records":[{"source":"quick","key":"1","attributes":{"name":"Qui
 // once.
 func TestP12_SlowBodiesTakeNoPlace(t *testing.T) {
 	t.Parallel()
-	r := serve(t, httpapi.Options{Linger: -1, ShutdownTimeout: time.Millisecond, Running: 1, Waiting: -1, Wait: time.Millisecond, Bodies: 4 << 20})
+	r := serve(t, httpapi.Options{Linger: -1, ShutdownTimeout: time.Millisecond, Running: 1, Waiting: -1,
+		Wait: time.Millisecond, Bodies: 4 << 20})
 	for _, path := range []string{"/v1/records", "/v1/hits", "/v1/series/query"} {
 		for range 50 {
 			r.dial().post(path, 1<<20).send(`{"records":[`)

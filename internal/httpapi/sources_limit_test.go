@@ -36,14 +36,16 @@ func TestP10_WriteSources(t *testing.T) {
 	if e := put.Results[1].Error; e == nil || e.Code != httpapi.CodeForbidden || e.Pointer != "/records/1/source" || !strings.Contains(e.Detail, "crm, vendor-*") {
 		t.Errorf("another source: %+v", e)
 	}
-	deleted := decode[httpapi.DeleteResponse](f.do(http.MethodPost, "/v1/records/delete", `{"records":[{"source":"shop","key":"1"},{"source":"vendor-7","key":"1"}]}`, crm...))
+	deleted := decode[httpapi.DeleteResponse](f.do(http.MethodPost, "/v1/records/delete",
+		`{"records":[{"source":"shop","key":"1"},{"source":"vendor-7","key":"1"}]}`, crm...))
 	if e := deleted.Results[0].Error; e == nil || e.Code != httpapi.CodeForbidden || deleted.Results[1].Error != nil {
 		t.Errorf("%+v", deleted)
 	}
 	for _, target := range []string{"/v1/records/shop/1", "/v1/records/shop/1?erase=true", "/v1/sources/shop"} {
 		f.do(http.MethodDelete, target, "", crm...).refused(http.StatusForbidden, httpapi.CodeForbidden)
 	}
-	f.do(http.MethodPut, "/v1/sources/shop", `{}`, append([]string{"Content-Type", "application/json"}, crm...)...).refused(http.StatusForbidden, httpapi.CodeForbidden)
+	f.do(http.MethodPut, "/v1/sources/shop", `{}`,
+		append([]string{"Content-Type", "application/json"}, crm...)...).refused(http.StatusForbidden, httpapi.CodeForbidden)
 	if a := f.do(http.MethodDelete, "/v1/records/crm/1?erase=true", "", crm...); a.Code != http.StatusOK {
 		t.Errorf("erase its own: %d %s", a.Code, a.Body)
 	}
@@ -77,7 +79,8 @@ func TestP10_LimitedTokensAreRefused(t *testing.T) {
 	refused, applied := 0, 0
 	for path, operations := range doc.Paths {
 		for method, op := range operations {
-			a := f.do(strings.ToUpper(method), regexp.MustCompile(`\{\w+\}`).ReplaceAllString(path, "x")+"?nonsense=1", "{", limited...)
+			a := f.do(strings.ToUpper(method), regexp.MustCompile(`\{\w+\}`).ReplaceAllString(path, "x")+"?nonsense=1",
+				"{", limited...)
 			switch op.Sources {
 			case "refused":
 				refused++
@@ -89,7 +92,8 @@ func TestP10_LimitedTokensAreRefused(t *testing.T) {
 					a.refused(http.StatusForbidden, httpapi.CodeForbidden)
 				}
 			case "irrelevant":
-				if a.Code == http.StatusForbidden || method != "get" && writes.MatchString(op.Permission) && op.Permission != "any permission" {
+				if a.Code == http.StatusForbidden || method != "get" && writes.MatchString(op.Permission) &&
+					op.Permission != "any permission" {
 					t.Errorf("%s %s, which takes %s, says that it writes no record: %d", method, path, op.Permission, a.Code)
 				}
 			default:

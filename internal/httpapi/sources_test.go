@@ -35,7 +35,8 @@ func TestSources_CountLiveRecords(t *testing.T) {
 	day := func(d int) time.Time { return time.Date(2026, 1, d, 0, 0, 0, 0, time.UTC) }
 	crm := httpapi.Source{Source: "crm", Records: 7, Newest: day(7), Kinds: []httpapi.SourceKind{{Kind: "person", Records: 3, Newest: day(7)}, {Kind: "place", Records: 4, Newest: day(6)}}}
 	want := httpapi.SourceList{Sources: []httpapi.Source{
-		{Source: "a", Records: 1, Newest: day(9), Kinds: []httpapi.SourceKind{{Kind: "place", Records: 1, Newest: day(9)}}}, crm,
+		{Source: "a", Records: 1, Newest: day(9), Kinds: []httpapi.SourceKind{{Kind: "place", Records: 1, Newest: day(9)}}},
+		crm,
 	}}
 	if diff := cmp.Diff(want, decode[httpapi.SourceList](f.get("/v1/sources"))); diff != "" {
 		t.Error(diff)

@@ -80,8 +80,10 @@ func (s *Server) streamOf(of *sources.Status) *Stream {
 		state = "running"
 	}
 	stream := &Stream{
-		From: of.From, Format: of.Format, Mapping: of.Mapping, SecretEnv: of.SecretEnv, State: state, Reason: printable(reason), Owner: printable(of.Owner),
-		Position: map[int32]string{}, Messages: of.Messages, Records: of.Records, Deleted: of.Deleted, Dead: of.Dead, Lag: of.Lag, SavedAt: of.Saved,
+		From: of.From, Format: of.Format, Mapping: of.Mapping, SecretEnv: of.SecretEnv, State: state,
+		Reason: printable(reason), Owner: printable(of.Owner),
+		Position: map[int32]string{}, Messages: of.Messages, Records: of.Records, Deleted: of.Deleted, Dead: of.Dead,
+		Lag: of.Lag, SavedAt: of.Saved,
 	}
 	for p, next := range of.Position.Next {
 		stream.Position[p] = strconv.FormatInt(next, 10)
@@ -183,7 +185,8 @@ func (s *Server) deadLetters(c *call) (any, error) {
 	}
 	list := LetterList{Letters: make([]Letter, 0, len(letters))}
 	for _, l := range letters {
-		list.Letters = append(list.Letters, Letter{At: l.At.String(), Key: printable(l.Key), Reason: printable(l.Reason), Time: l.Time, Waiting: l.Again})
+		list.Letters = append(list.Letters,
+			Letter{At: l.At.String(), Key: printable(l.Key), Reason: printable(l.Reason), Time: l.Time, Waiting: l.Again})
 	}
 	return list, nil
 }

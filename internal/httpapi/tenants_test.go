@@ -28,7 +28,8 @@ func TestP10_Tenants(t *testing.T) {
 		f := setupIn(t, blank.Dir(t, 1+i), nil, 0) // of one and of two cells: copies of one installation have the same id
 		r := f.item(`{"source":"shop","key":"1","attributes":{"name":"Joes ` + word + `","city":"` + word + `"}}`)
 		f.define("cities", "kind: place\ngroup: city\nmeasures:\n  places: count\n")
-		one := &tenant{fixture: f, word: word, id: r.Entity.String(), token: f.token(tokens.Request{Name: "root", Roles: []string{"administrator"}})}
+		one := &tenant{fixture: f, word: word, id: r.Entity.String(),
+			token: f.token(tokens.Request{Name: "root", Roles: []string{"administrator"}})}
 		one.session = f.signIn(one.token)
 		all = append(all, one)
 	}
@@ -45,8 +46,10 @@ func TestP10_Tenants(t *testing.T) {
 		}
 		for i, f := range all {
 			other := all[1-i]
-			fill := strings.NewReplacer("{source}/{key...}", "shop/1", "{id}", f.id, "{what}", "entities", "{kind}", "place", "{name}", "cities", "{group...}", f.word, "{$}", "", "{source}", "shop", "{principal}", "x")
-			headers := [][]string{bearer(other.token), {"Cookie", other.session}, append(bearer(other.token), "Cookie", f.session)}
+			fill := strings.NewReplacer("{source}/{key...}", "shop/1", "{id}", f.id, "{what}", "entities", "{kind}", "place",
+				"{name}", "cities", "{group...}", f.word, "{$}", "", "{source}", "shop", "{principal}", "x")
+			headers := [][]string{bearer(other.token), {"Cookie", other.session},
+				append(bearer(other.token), "Cookie", f.session)}
 			for _, foreign := range headers {
 				f.server.Forget()
 				a := f.do(method, fill.Replace(path), "{}", foreign...)
@@ -80,14 +83,17 @@ func TestP10_Tenants(t *testing.T) {
 		t.Errorf("an id leads to %s", got.Body)
 	}
 	for i := range 3 {
-		a.do(http.MethodPost, "/v1/records", one(`{"source":"shop","key":"k`+string(rune('0'+i))+`","attributes":{"name":"Place `+string(rune('a'+i))+`"}}`), bearer(a.token)...)
+		a.do(http.MethodPost, "/v1/records",
+			one(`{"source":"shop","key":"k`+string(rune('0'+i))+`","attributes":{"name":"Place `+string(rune('a'+i))+`"}}`),
+			bearer(a.token)...)
 	}
 	page := decode[httpapi.RecordList](a.do(http.MethodGet, "/v1/records?limit=1", "", bearer(a.token)...))
 	if page.Cursor == "" {
 		t.Fatal("no cursor")
 	}
 	decode[httpapi.RecordList](a.do(http.MethodGet, "/v1/records?limit=1&cursor="+page.Cursor, "", bearer(a.token)...))
-	b.do(http.MethodGet, "/v1/records?limit=1&cursor="+page.Cursor, "", as...).refused(http.StatusUnprocessableEntity, httpapi.CodeInvalid)
+	b.do(http.MethodGet, "/v1/records?limit=1&cursor="+page.Cursor, "", as...).refused(http.StatusUnprocessableEntity,
+		httpapi.CodeInvalid)
 	verifier := strings.Repeat("v", 43)
 	who, err := a.svc.Tokens().CheckSession(t.Context(), strings.TrimPrefix(a.session, "locus="))
 	if err != nil {
@@ -97,8 +103,10 @@ func TestP10_Tenants(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.do(http.MethodPost, "/v1/login", `{"code":"`+code+`","verifier":"`+verifier+`"}`).refused(http.StatusUnauthorized, httpapi.CodeUnauthenticated)
-	with[httpapi.TokenMade](a.do(http.MethodPost, "/v1/login", `{"code":"`+code+`","verifier":"`+verifier+`"}`), http.StatusCreated)
+	b.do(http.MethodPost, "/v1/login", `{"code":"`+code+`","verifier":"`+verifier+`"}`).refused(http.StatusUnauthorized,
+		httpapi.CodeUnauthenticated)
+	with[httpapi.TokenMade](a.do(http.MethodPost, "/v1/login", `{"code":"`+code+`","verifier":"`+verifier+`"}`),
+		http.StatusCreated)
 	if _, err := b.svc.Tokens().Check(t.Context(), a.token); err == nil {
 		t.Errorf("the token is known to the other: %v", err)
 	}

@@ -12,8 +12,8 @@ import (
 // errFailed marks the span of a request that failed.
 var errFailed = errors.New("request failed")
 
-// traced starts the span of a request, below that of the caller if the caller is known: others could make every request traced.
-// The span has the pattern of the route, never the path, whose keys are data.
+// traced starts the span of a request, below that of the caller if the caller is known: others could make every request
+// traced. The span has the pattern of the route, never the path, whose keys are data.
 func (s *Server) traced(w http.ResponseWriter, r *http.Request, pattern string, known bool) (of *http.Request, end func()) {
 	root := span.Root{Name: pattern, Server: true}
 	if known {

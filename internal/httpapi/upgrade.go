@@ -35,7 +35,8 @@ func (s *Server) upgradeState() Upgrade {
 	state := Upgrade{Matcher: u.Matcher, Program: u.Program, Needed: u.Needed}
 	if c := u.Running; c != nil {
 		state.Running = &Upgrading{
-			From: c.From, Since: c.Since.UTC().Format("2006-01-02T15:04:05.000Z"), Step: string(c.Step), Done: c.Records(), Cells: c.Done(),
+			From: c.From, Since: c.Since.UTC().Format("2006-01-02T15:04:05.000Z"), Step: string(c.Step), Done: c.Records(),
+			Cells: c.Done(),
 		}
 	}
 	return state

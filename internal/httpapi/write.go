@@ -67,7 +67,8 @@ func checkBody(r *http.Request, types []string) error {
 		return fault(CodeMediaType, "", "Content-Encoding is not supported: send the document uncompressed")
 	}
 	if is := r.Header["Content-Type"]; len(is) != 1 || !slices.Contains(types, mediaOf(is[0])) {
-		return fault(CodeMediaType, "", "want the header Content-Type: %s, without a charset or with utf-8", strings.Join(types, " or "))
+		return fault(CodeMediaType, "", "want the header Content-Type: %s, without a charset or with utf-8",
+			strings.Join(types, " or "))
 	}
 	if r.ContentLength > maxBody {
 		return tooLarge()

@@ -23,7 +23,8 @@ type Dials struct {
 
 var _ kgo.HookBrokerConnect = (*Dials)(nil)
 
-// Watch returns a context for work that ends when, after Patience, a connection fails. One piece of work is watched at a time.
+// Watch returns a context for work that ends when, after Patience, a connection fails. One piece of work is watched at
+// a time.
 func (d *Dials) Watch(ctx context.Context) (watched context.Context, done func()) {
 	watched, stop := context.WithCancelCause(ctx)
 	d.mu.Lock()

@@ -23,8 +23,8 @@ const (
 	Last  End = -1
 )
 
-// Partitions returns the ID of a topic, zero from brokers before 2.8, and the numbers of its partitions. The error wraps
-// kerr.UnknownTopicOrPartition if there is no such topic.
+// Partitions returns the ID of a topic, zero from brokers before 2.8, and the numbers of its partitions. The error
+// wraps kerr.UnknownTopicOrPartition if there is no such topic.
 func Partitions(ctx context.Context, client *kgo.Client, name string) (id [16]byte, all []int32, err error) {
 	req := kmsg.NewPtrMetadataRequest()
 	topic := kmsg.NewMetadataRequestTopic()

@@ -42,8 +42,8 @@ type Fitted struct {
 	// Answers is the number of answers, Same the number of answers "same".
 	Answers int `json:"answers"`
 	Same    int `json:"same"`
-	// Today and Learned are how both tables do on answers that they did not see: a fifth of the answers is judged by weights
-	// that are fitted to the others.
+	// Today and Learned are how both tables do on answers that they did not see: a fifth of the answers is judged by
+	// weights that are fitted to the others.
 	Today   Judged `json:"today"`
 	Learned Judged `json:"learned"`
 }
@@ -67,7 +67,8 @@ type Judged struct {
 	Wrong int `json:"wrong"`
 }
 
-// Refused returns the reasons to keep today's weights, none if the fitted ones do better on answers that they did not see.
+// Refused returns the reasons to keep today's weights, none if the fitted ones do better on answers that they did not
+// see.
 func (f *Fitted) Refused() (reasons []string) {
 	if different := f.Answers - f.Same; f.Same < fewestAnswers || different < fewestAnswers {
 		return []string{fmt.Sprintf("answers: %d same, %d different; at least %d of each are needed", f.Same, different, fewestAnswers)}
@@ -91,9 +92,9 @@ type pupil struct {
 	of     map[string]int // by field and text
 }
 
-// Answers fits the weights of a kind to answers about pairs by logistic regression on the levels, with the current weights
-// as the prior mean and a deviation of about two bits. The weights of a kind are bits of evidence, so they need no
-// calibration. The order of the answers affects only the cross-validation.
+// Answers fits the weights of a kind to answers about pairs by logistic regression on the levels, with the current
+// weights as the prior mean and a deviation of about two bits. The weights of a kind are bits of evidence, so they need
+// no calibration. The order of the answers affects only the cross-validation.
 func Answers(schema *match.Schema, answers []Answer) *Fitted {
 	m := match.New(schema, nil)
 	p := pupil{of: map[string]int{}}

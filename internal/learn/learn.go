@@ -243,8 +243,8 @@ func (l *model) weigh(f int, matches table, to []float64) {
 	}
 }
 
-// ratio returns the weight that the counts of a level give, and its variance. Half a pair more than was counted keeps it
-// finite.
+// ratio returns the weight that the counts of a level give, and its variance. Half a pair more than was counted keeps
+// it finite.
 func ratio(f, level int, matches, others table) (bits, variance float64) {
 	m, u := matches[f][level]+.5, others[f][level]+.5
 	bits = math.Log2(m/(matches.evidence(f)+1)) - math.Log2(u/(others.evidence(f)+1))

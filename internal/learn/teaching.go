@@ -40,8 +40,8 @@ func Pattern(lines []match.Line) string {
 }
 
 // Bits returns the expected information of an answer about a pair, from 0 to MostTaught: the uncertainty of the answer,
-// which is 1 bit at the threshold and nearly 0 far from it, times the number of doublings of the pairs of records that it
-// decides. weight is the weight of the pair above the threshold, in bits.
+// which is 1 bit at the threshold and nearly 0 far from it, times the number of doublings of the pairs of records that
+// it decides. weight is the weight of the pair above the threshold, in bits.
 func Bits(weight float64, settles int) float64 {
 	return min(doubt(weight)*doublings(settles), MostTaught)
 }

@@ -19,8 +19,8 @@ const (
 	warnAhead = 14 * 24 * time.Hour
 )
 
-// Certificate is a certificate and its key in PEM files, and the authorities of clients in another one, if there are some. It is safe
-// for concurrent use.
+// Certificate is a certificate and its key in PEM files, and the authorities of clients in another one, if there are
+// some. It is safe for concurrent use.
 type Certificate struct {
 	certFile, keyFile string
 	clientFile        string // "" if clients have no certificates
@@ -42,7 +42,8 @@ type stamp struct {
 	size     int64
 }
 
-// Open reads a certificate with its chain, and its key. The error says which file is at fault; it never has their content.
+// Open reads a certificate with its chain, and its key. The error says which file is at fault; it never has their
+// content.
 func Open(certFile, keyFile string, logger *slog.Logger) (*Certificate, error) {
 	c := &Certificate{certFile: certFile, keyFile: keyFile, logger: logger, now: time.Now}
 	c.stamp, c.looked = c.stamps(), c.now()
@@ -52,8 +53,8 @@ func Open(certFile, keyFile string, logger *slog.Logger) (*Certificate, error) {
 	return c, nil
 }
 
-// TrustClients reads the authorities whose certificates clients may present; a client without one is served all the same. It is called
-// before the first connection.
+// TrustClients reads the authorities whose certificates clients may present; a client without one is served all the
+// same. It is called before the first connection.
 func (c *Certificate) TrustClients(file string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -126,8 +127,8 @@ func (c *Certificate) Until() time.Time {
 	return c.pair.Leaf.NotAfter
 }
 
-// look reads the files again if they have changed, makes a certificate that ends soon again if that is for this process to do, and
-// reports one that is not.
+// look reads the files again if they have changed, makes a certificate that ends soon again if that is for this process
+// to do, and reports one that is not.
 func (c *Certificate) look() {
 	if c.now().Sub(c.looked) < lookEvery {
 		return
@@ -144,8 +145,8 @@ func (c *Certificate) look() {
 	c.warn()
 }
 
-// Config returns the configuration of a server: TLS 1.2 or newer, with the certificate and the authorities of the moment. A client may
-// present a certificate of one of these; one of another authority ends the connection.
+// Config returns the configuration of a server: TLS 1.2 or newer, with the certificate and the authorities of the
+// moment. A client may present a certificate of one of these; one of another authority ends the connection.
 func (c *Certificate) Config() *tls.Config {
 	base := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
 	base.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {

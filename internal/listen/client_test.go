@@ -28,7 +28,8 @@ func TestP10_ClientOfACertificate(t *testing.T) {
 		{listentest.Client{DNS: "crm.example"}, now.Add(61 * time.Minute), ""}, // the connection is still open
 	} {
 		leaf := authority.Issue(test.of).Leaf
-		state := &tls.ConnectionState{PeerCertificates: []*x509.Certificate{leaf}, VerifiedChains: [][]*x509.Certificate{{leaf}}}
+		state := &tls.ConnectionState{PeerCertificates: []*x509.Certificate{leaf},
+			VerifiedChains: [][]*x509.Certificate{{leaf}}}
 		name, until := listen.Client(state, test.at)
 		if name != test.want || name != "" && !until.Equal(leaf.NotAfter) {
 			t.Errorf("%+v: %q until %v, want %q", test.of, name, until, test.want)

@@ -23,8 +23,8 @@ func Fingerprint(c *x509.Certificate) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// ParseFingerprint returns a fingerprint in the form of Fingerprint. It may be in capitals, and its bytes may be separated by colons, as
-// openssl prints them.
+// ParseFingerprint returns a fingerprint in the form of Fingerprint. It may be in capitals, and its bytes may be
+// separated by colons, as openssl prints them.
 func ParseFingerprint(text string) (string, error) {
 	sum, found := strings.CutPrefix(strings.ToLower(text), "sha256:")
 	raw, err := hex.DecodeString(strings.ReplaceAll(sum, ":", ""))
@@ -34,8 +34,8 @@ func ParseFingerprint(text string) (string, error) {
 	return "sha256:" + hex.EncodeToString(raw), nil
 }
 
-// FetchAuthority returns the authority of a server in PEM, if it has the fingerprint and has signed the server's certificate for its host name.
-// Nothing is sent to the server but a greeting. address is HOST:PORT.
+// FetchAuthority returns the authority of a server in PEM, if it has the fingerprint and has signed the server's
+// certificate for its host name. Nothing is sent to the server but a greeting. address is HOST:PORT.
 func FetchAuthority(ctx context.Context, address, host, fingerprint string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchFor)
 	defer cancel()

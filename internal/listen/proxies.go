@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Proxies are the networks of the proxies in front of a server. Only they may connect, and only they are believed about who
-// sent a request.
+// Proxies are the networks of the proxies in front of a server. Only they may connect, and only they are believed about
+// who sent a request.
 type Proxies []netip.Prefix
 
 // ParseProxies reads networks, such as 10.0.0.0/8, and single addresses.

@@ -23,7 +23,8 @@ func TestParseProxies(t *testing.T) {
 	t.Parallel()
 	p := proxies(t, "10.0.0.0/8", " 192.0.2.7", "2001:db8::/32", "::ffff:198.51.100.1")
 	for addr, want := range map[string]bool{
-		"10.255.1.2": true, "11.0.0.1": false, "192.0.2.7": true, "192.0.2.8": false, "2001:db8:1::1": true, "2001:db9::1": false,
+		"10.255.1.2": true, "11.0.0.1": false, "192.0.2.7": true, "192.0.2.8": false, "2001:db8:1::1": true,
+		"2001:db9::1":     false,
 		"::ffff:10.1.1.1": true, "198.51.100.1": true, "127.0.0.1": false, "::1": false,
 	} {
 		if p.Has(netip.MustParseAddr(addr)) != want {
@@ -93,7 +94,8 @@ func FuzzForwardedFor(f *testing.F) {
 			}
 		}
 		got := p.Client(proxy, []string{invented})
-		if !got.IsValid() || got.Zone() != "" || got != got.Unmap() || !p.Has(got) && !strings.ContainsAny(invented, "0123456789:") {
+		if !got.IsValid() || got.Zone() != "" || got != got.Unmap() || !p.Has(got) &&
+			!strings.ContainsAny(invented, "0123456789:") {
 			t.Errorf("%q: %s", invented, got)
 		}
 	})

@@ -91,8 +91,9 @@ func (o *own) authority() error {
 func (o *own) makeAuthority() error {
 	now := o.now()
 	template := &x509.Certificate{
-		Subject: pkix.Name{CommonName: "Locus, authority of one installation"}, NotBefore: now.Add(-time.Hour), NotAfter: now.Add(ownCALife),
-		IsCA: true, BasicConstraintsValid: true, MaxPathLenZero: true, KeyUsage: x509.KeyUsageCertSign,
+		Subject: pkix.Name{CommonName: "Locus, authority of one installation"}, NotBefore: now.Add(-time.Hour),
+		NotAfter: now.Add(ownCALife),
+		IsCA:     true, BasicConstraintsValid: true, MaxPathLenZero: true, KeyUsage: x509.KeyUsageCertSign,
 	}
 	key, err := o.sign(template, nil, nil, "ca.pem", "ca.key")
 	o.ca, o.key = template, key
@@ -102,7 +103,8 @@ func (o *own) makeAuthority() error {
 // renew creates a certificate unless there is one for the names that is valid for long enough.
 func (o *own) renew() error {
 	pair, err := tls.LoadX509KeyPair(o.file("cert.pem"), o.file("key.pem"))
-	if err == nil && len(pair.Certificate) == 2 && pair.Leaf.NotAfter.Sub(o.now()) > ownRenew && slices.Equal(o.names, namesOf(pair.Leaf)) && pair.Leaf.CheckSignatureFrom(o.ca) == nil {
+	if err == nil && len(pair.Certificate) == 2 && pair.Leaf.NotAfter.Sub(o.now()) > ownRenew &&
+		slices.Equal(o.names, namesOf(pair.Leaf)) && pair.Leaf.CheckSignatureFrom(o.ca) == nil {
 		return nil
 	}
 	now := o.now()
@@ -130,9 +132,9 @@ func namesOf(c *x509.Certificate) []string {
 	return names
 }
 
-// sign creates a key and signs a certificate for it, self-signed without a parent. The template becomes the certificate,
-// which is stored with its parent: see FetchAuthority. The key is stored first, so that a certificate always finds its key;
-// a pair that does not match leaves the old one in use.
+// sign creates a key and signs a certificate for it, self-signed without a parent. The template becomes the
+// certificate, which is stored with its parent: see FetchAuthority. The key is stored first, so that a certificate
+// always finds its key; a pair that does not match leaves the old one in use.
 func (o *own) sign(template, parent *x509.Certificate, by crypto.Signer, certFile, keyFile string) (crypto.Signer, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

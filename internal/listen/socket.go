@@ -15,8 +15,8 @@ import (
 // SocketName is the name of the socket in a data directory.
 const SocketName = "locus.sock"
 
-// Socket listens on a socket in a data directory, which only the account that owns it may use. It replaces one that a process
-// left behind; the caller holds the lock of the directory. Closing it removes the socket.
+// Socket listens on a socket in a data directory, which only the account that owns it may use. It replaces one that a
+// process left behind; the caller holds the lock of the directory. Closing it removes the socket.
 func Socket(dir string) (net.Listener, error) {
 	// Made where no other account can enter, the socket never has wider rights than it should.
 	private, err := os.MkdirTemp(dir, ".socket-")

@@ -23,7 +23,8 @@ const (
 	maxBearer = time.Hour
 	// skew is how far the clocks of an issuer and of this server may differ.
 	skew = 30 * time.Second
-	// askEvery is the minimum time between two requests to an issuer for its addresses or keys, however many tokens arrive.
+	// askEvery is the minimum time between two requests to an issuer for its addresses or keys, however many tokens
+	// arrive.
 	askEvery = time.Minute
 	// maxBytes limits the bytes of a JWT.
 	maxBytes = 8 << 10
@@ -63,7 +64,8 @@ func NewBearers(publicURL string, now func() time.Time, issuers ...Issuer) *Bear
 	for _, one := range issuers {
 		b.issuers[one.URL] = &issuer{
 			Issuer: one, now: now,
-			client: &http.Client{Timeout: patience, Transport: &seldom{over: http.DefaultTransport, now: now, asked: map[string]time.Time{}}},
+			client: &http.Client{Timeout: patience,
+				Transport: &seldom{over: http.DefaultTransport, now: now, asked: map[string]time.Time{}}},
 		}
 	}
 	return b
@@ -133,7 +135,8 @@ func (b *Bearers) Check(ctx context.Context, text string) (*Person, time.Time, e
 		return nil, none, fmt.Errorf("%w: it is not valid yet", ErrBearer)
 	}
 	roles := slices.Clone(of.Roles[id.Subject])
-	if id.Subject == "" || len(id.Subject) > maxAuthor || strings.ContainsFunc(id.Subject, unicode.IsControl) || len(roles) == 0 {
+	if id.Subject == "" || len(id.Subject) > maxAuthor || strings.ContainsFunc(id.Subject, unicode.IsControl) ||
+		len(roles) == 0 {
 		return nil, none, fmt.Errorf("%w: its subject has no role here", ErrBearer)
 	}
 	return &Person{Name: "jwt:" + id.Subject, Author: id.Subject, Roles: roles}, id.Expiry.Add(skew), nil
@@ -151,7 +154,8 @@ func (i *issuer) verifier(ctx context.Context, audience string) (*oidc.IDTokenVe
 		return nil, err
 	}
 	i.check = found.VerifierContext(oidc.ClientContext(context.WithoutCancel(ctx), i.client), &oidc.Config{
-		ClientID: audience, SupportedSigningAlgs: []string{oidc.RS256, oidc.ES256, oidc.EdDSA}, SkipExpiryCheck: true, Now: i.now,
+		ClientID: audience, SupportedSigningAlgs: []string{oidc.RS256, oidc.ES256, oidc.EdDSA},
+		SkipExpiryCheck: true, Now: i.now,
 	})
 	return i.check, nil
 }

@@ -24,7 +24,8 @@ func TestP10_OldJWT(t *testing.T) {
 	clock := func() time.Time { return now }
 	b := login.NewBearers(audience, clock, login.Issuer{URL: idp.URL, Roles: map[string][]string{"ci": {"writer"}}})
 	at := func(iat, exp time.Duration) map[string]any {
-		return map[string]any{"iss": idp.URL, "aud": audience, "sub": "ci", "iat": now.Add(iat).Unix(), "exp": now.Add(exp).Unix()}
+		return map[string]any{"iss": idp.URL, "aud": audience, "sub": "ci", "iat": now.Add(iat).Unix(),
+			"exp": now.Add(exp).Unix()}
 	}
 	with := func(name string, value any) map[string]any {
 		claims := at(0, time.Minute)
@@ -81,7 +82,8 @@ func TestP10_UnknownKeysAreAskedForSeldom(t *testing.T) {
 	idp, forger := logintest.New(t, nil), logintest.New(t, nil)
 	now := time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
 	b := login.NewBearers(audience, func() time.Time { return now }, login.Issuer{URL: idp.URL, Roles: map[string][]string{"ci": {"writer"}}})
-	claims := map[string]any{"iss": idp.URL, "aud": audience, "sub": "ci", "iat": now.Unix(), "exp": now.Add(time.Hour).Unix()}
+	claims := map[string]any{"iss": idp.URL, "aud": audience, "sub": "ci", "iat": now.Unix(),
+		"exp": now.Add(time.Hour).Unix()}
 	valid := func(p *logintest.Provider) bool {
 		t.Helper()
 		_, _, err := b.Check(t.Context(), p.Sign(maps.Clone(claims)))
@@ -117,7 +119,8 @@ func TestP10_UnknownKeysAreAskedForSeldom(t *testing.T) {
 }
 
 func FuzzBearer(f *testing.F) {
-	b := login.NewBearers(audience, nil, login.Issuer{URL: "http://127.0.0.1:1", Roles: map[string][]string{"ci": {"writer"}}})
+	b := login.NewBearers(audience, nil,
+		login.Issuer{URL: "http://127.0.0.1:1", Roles: map[string][]string{"ci": {"writer"}}})
 	f.Add("a.b.c")
 	f.Add("eyJhbGciOiJub25lIn0.eyJpc3MiOiJ4In0.")
 	f.Fuzz(func(t *testing.T, text string) {

@@ -29,8 +29,8 @@ const Life = 10 * time.Minute
 // patience limits each request to the provider.
 const patience = 10 * time.Second
 
-// retryEvery is how long a provider that cannot be reached is not asked again: anyone may open the page that asks it, and each would wait
-// for patience.
+// retryEvery is how long a provider that cannot be reached is not asked again: anyone may open the page that asks it,
+// and each would wait for patience.
 const retryEvery = 5 * time.Second
 
 // maxAuthor limits the bytes of the name that people read.
@@ -88,7 +88,8 @@ type Provider struct {
 
 // New returns a provider, whose addresses and keys are requested at the first login.
 func New(c Config) *Provider {
-	return &Provider{config: c, roles: c.Roles, client: &http.Client{Timeout: patience, CheckRedirect: onlyReads}, now: time.Now}
+	return &Provider{config: c, roles: c.Roles, client: &http.Client{Timeout: patience, CheckRedirect: onlyReads},
+		now: time.Now}
 }
 
 // onlyReads follows redirects of requests that only read. The token request contains the client secret and the code: no
@@ -138,22 +139,23 @@ func (p *Provider) discover(ctx context.Context) (*oidc.Provider, *oauth2.Config
 	}, nil
 }
 
-// Begin returns the address at the provider where the browser is to go, and the cookie that it has to bring back. to is the path
-// that the login leads to. The error is ErrUnreachable.
+// Begin returns the address at the provider where the browser is to go, and the cookie that it has to bring back. to is
+// the path that the login leads to. The error is ErrUnreachable.
 func (p *Provider) Begin(ctx context.Context, secret []byte, to string) (address, cookie string, err error) {
 	_, config, err := p.discover(oidc.ClientContext(ctx, p.client))
 	if err != nil {
 		return "", "", err
 	}
-	a := attempt{State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), To: to, Until: p.now().Add(Life)}
+	a := attempt{State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), To: to,
+		Until: p.now().Add(Life)}
 	if cookie, err = a.seal(secret); err != nil {
 		return "", "", err
 	}
 	return config.AuthCodeURL(a.State, oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier)), cookie, nil
 }
 
-// Finish returns the person who signed in, from the cookie of Begin and the query that the provider sent the browser back with, and
-// the path that Begin was given. The errors are ErrAttempt, ErrRefused, ErrUnreachable and ErrNoRole.
+// Finish returns the person who signed in, from the cookie of Begin and the query that the provider sent the browser
+// back with, and the path that Begin was given. The errors are ErrAttempt, ErrRefused, ErrUnreachable and ErrNoRole.
 func (p *Provider) Finish(ctx context.Context, secret []byte, cookie string, query url.Values) (who *Person, to string, err error) {
 	a, err := open(secret, cookie, p.now())
 	if err != nil {

@@ -23,14 +23,16 @@ import (
 var sealing = bytes.Repeat([]byte{7}, login.SecretBytes)
 
 func ann() map[string]any {
-	return map[string]any{"sub": "17", "email": "ann@example.com", "email_verified": true, "name": "Ann", "groups": []string{"crm", "staff"}}
+	return map[string]any{"sub": "17", "email": "ann@example.com", "email_verified": true, "name": "Ann",
+		"groups": []string{"crm", "staff"}}
 }
 
 func provider(t *testing.T, idp *logintest.Provider) *login.Provider {
 	t.Helper()
 	return login.New(login.Config{
-		Issuer: idp.URL, ClientID: logintest.ClientID, ClientSecret: secret.New(logintest.ClientSecret), PublicURL: "https://locus.example",
-		Roles: map[string][]string{"staff": {"reader"}, "crm": {"reviewer", "reader"}, "ops": {"operator"}},
+		Issuer: idp.URL, ClientID: logintest.ClientID, ClientSecret: secret.New(logintest.ClientSecret),
+		PublicURL: "https://locus.example",
+		Roles:     map[string][]string{"staff": {"reader"}, "crm": {"reviewer", "reader"}, "ops": {"operator"}},
 	})
 }
 
@@ -112,8 +114,10 @@ func TestP10_Attempt(t *testing.T) {
 		cookie string
 		query  url.Values
 	}{
-		"no cookie": {sealing, "", query}, "of another login": {sealing, other, query}, "no state": {sealing, cookie, changed},
-		"another secret": {bytes.Repeat([]byte{8}, login.SecretBytes), cookie, query}, "altered": {sealing, "A" + cookie[1:], query}, "cut off": {sealing, cookie[:20], query},
+		"no cookie": {sealing, "", query}, "of another login": {sealing, other, query},
+		"no state":       {sealing, cookie, changed},
+		"another secret": {bytes.Repeat([]byte{8}, login.SecretBytes), cookie, query},
+		"altered":        {sealing, "A" + cookie[1:], query}, "cut off": {sealing, cookie[:20], query},
 	} {
 		if try.cookie == cookie && name == "altered" {
 			try.cookie = "B" + cookie[1:]
@@ -140,10 +144,11 @@ func TestPerson_NeedsAGroup(t *testing.T) {
 		author string
 		err    error
 	}{
-		"no groups":      {map[string]any{"sub": "1"}, "", login.ErrNoRole},
-		"others":         {map[string]any{"sub": "1", "groups": []string{"sales"}}, "", login.ErrNoRole},
-		"one":            {map[string]any{"sub": "1", "groups": "ops", "preferred_username": "ann"}, "ann", nil},
-		"no address":     {map[string]any{"sub": "1", "groups": "ops", "email": "root@example.com", "name": "Ann B"}, "Ann B", nil},
+		"no groups": {map[string]any{"sub": "1"}, "", login.ErrNoRole},
+		"others":    {map[string]any{"sub": "1", "groups": []string{"sales"}}, "", login.ErrNoRole},
+		"one":       {map[string]any{"sub": "1", "groups": "ops", "preferred_username": "ann"}, "ann", nil},
+		"no address": {map[string]any{"sub": "1", "groups": "ops", "email": "root@example.com", "name": "Ann B"},
+			"Ann B", nil},
 		"strange":        {map[string]any{"sub": "1", "groups": "ops", "name": "a\nb"}, "1", nil},
 		"no subject":     {map[string]any{"groups": "ops"}, "", login.ErrRefused},
 		"groups of what": {map[string]any{"sub": "1", "groups": 7}, "", login.ErrRefused},

@@ -15,8 +15,8 @@ import (
 	"github.com/locus-db/locus/secret"
 )
 
-// TestP10_CodesStayAtTheProvider redirects the exchange of a code, which has the secret of the client, to another host. Reading the addresses
-// of the provider may be redirected.
+// TestP10_CodesStayAtTheProvider redirects the exchange of a code, which has the secret of the client, to another host.
+// Reading the addresses of the provider may be redirected.
 func TestP10_CodesStayAtTheProvider(t *testing.T) {
 	t.Parallel()
 	var got atomic.Int32
@@ -28,7 +28,8 @@ func TestP10_CodesStayAtTheProvider(t *testing.T) {
 	mux.Handle("GET /.well-known/openid-configuration", http.RedirectHandler("/moved", http.StatusFound))
 	mux.HandleFunc("GET /moved", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = fmt.Fprintf(w, `{"issuer":%q,"authorization_endpoint":%q,"token_endpoint":%q,"jwks_uri":%q}`, idp.URL, idp.URL+"/auth", idp.URL+"/token", idp.URL+"/keys")
+		_, _ = fmt.Fprintf(w, `{"issuer":%q,"authorization_endpoint":%q,"token_endpoint":%q,"jwks_uri":%q}`, idp.URL,
+			idp.URL+"/auth", idp.URL+"/token", idp.URL+"/keys")
 	})
 	asked := 0
 	mux.HandleFunc("POST /token", func(w http.ResponseWriter, r *http.Request) {
@@ -36,7 +37,8 @@ func TestP10_CodesStayAtTheProvider(t *testing.T) {
 		http.Redirect(w, r, other.URL, statuses[asked%len(statuses)])
 		asked++
 	})
-	p := login.New(login.Config{Issuer: idp.URL, ClientID: "locus", ClientSecret: secret.New("hunter2"), PublicURL: "https://locus.example"})
+	p := login.New(login.Config{Issuer: idp.URL, ClientID: "locus", ClientSecret: secret.New("hunter2"),
+		PublicURL: "https://locus.example"})
 	for range 3 {
 		address, cookie, err := p.Begin(t.Context(), sealing, "/")
 		if err != nil {

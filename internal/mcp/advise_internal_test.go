@@ -25,11 +25,15 @@ func TestAdvise_AsksWhereThePutDisagrees(t *testing.T) {
 		want string
 		id   byte
 	}{
-		"the same, yet kept apart":       {httpapi.MatchResult{Entities: near("same"), Put: created}, "ask kept_apart", 0},
-		"incomplete, one is the same":    {httpapi.MatchResult{Entities: near("possible", "same"), PutError: refused}, "use matches", 2},
-		"incomplete, two are the same":   {httpapi.MatchResult{Entities: near("same", "same"), PutError: refused}, "ask kept_apart", 0},
-		"incomplete, one is possible":    {httpapi.MatchResult{Entities: near("possible"), PutError: refused}, "ask possible_match", 0},
-		"too common to compare":          {httpapi.MatchResult{Reason: "only_stop_keys", Put: created}, "ask only_stop_keys", 0},
+		"the same, yet kept apart": {httpapi.MatchResult{Entities: near("same"), Put: created}, "ask kept_apart", 0},
+		"incomplete, one is the same": {httpapi.MatchResult{Entities: near("possible", "same"), PutError: refused},
+			"use matches", 2},
+		"incomplete, two are the same": {httpapi.MatchResult{Entities: near("same", "same"), PutError: refused},
+			"ask kept_apart", 0},
+		"incomplete, one is possible": {httpapi.MatchResult{Entities: near("possible"), PutError: refused},
+			"ask possible_match", 0},
+		"too common to compare": {httpapi.MatchResult{Reason: "only_stop_keys", Put: created},
+			"ask only_stop_keys", 0},
 		"another thing at the same spot": {httpapi.MatchResult{Entities: near("different"), Put: created}, "create new", 0},
 	} {
 		got := advise(&tc.in)

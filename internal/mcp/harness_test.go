@@ -203,7 +203,8 @@ func decides(t *testing.T, call mcp.Call, withdraw bool, list ...[4]string) {
 	t.Helper()
 	var in []httpapi.DecisionInput
 	for _, d := range list {
-		in = append(in, httpapi.DecisionInput{Verdict: entity.Verdict(d[0]), A: d[1], B: d[2], Author: d[3], Withdraw: withdraw})
+		in = append(in, httpapi.DecisionInput{Verdict: entity.Verdict(d[0]), A: d[1], B: d[2], Author: d[3],
+			Withdraw: withdraw})
 	}
 	body, _ := json.Marshal(httpapi.DecideRequest{Decisions: in})
 	var results httpapi.DecideResponse

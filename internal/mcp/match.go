@@ -147,8 +147,9 @@ func advise(r *httpapi.MatchResult) advised {
 
 func candidateOf(e *httpapi.MatchEntity) candidate {
 	c := candidate{
-		ID: e.ID, Level: e.Level, Weight: e.MatchWeight, Relation: e.Relation, Record: clip(e.Record.String(), 330), Records: e.Records,
-		For: []evidence{}, Against: []evidence{},
+		ID: e.ID, Level: e.Level, Weight: e.MatchWeight, Relation: e.Relation, Record: clip(e.Record.String(), 330),
+		Records: e.Records,
+		For:     []evidence{}, Against: []evidence{},
 	}
 	c.Attributes, _ = brief(e.View, 600)
 	if e.Why != nil {

@@ -39,7 +39,8 @@ func mentions(n, people int) (lines []string) {
 		case 2:
 			email, phone = "", ""
 		}
-		lines = append(lines, fmt.Sprintf("agent.bot:%d|%s %s|%s|%s|%s", i, first[p%len(first)], family, email, phone, cities[p%len(cities)]))
+		lines = append(lines, fmt.Sprintf("agent.bot:%d|%s %s|%s|%s|%s", i, first[p%len(first)], family, email, phone,
+			cities[p%len(cities)]))
 	}
 	return lines
 }
@@ -89,7 +90,8 @@ func TestMentions_EqualAnImportAndAreTakenBack(t *testing.T) {
 		advice[said.Advice]++
 		stored := s.use("remember", object{"kind": "person", "key": fmt.Sprint(i), "attributes": attributes})
 		if created := stored.Outcome == "created"; created == (said.Advice == "use") || !created && stored.Entity != said.ID {
-			t.Errorf("%s: the advice was %s %s, it is %s %s: %+v", line, said.Advice, said.ID, stored.Outcome, stored.Entity, said)
+			t.Errorf("%s: the advice was %s %s, it is %s %s: %+v", line, said.Advice, said.ID, stored.Outcome,
+				stored.Entity, said)
 		}
 	}
 	want, _ := grouped(t, imported, n)

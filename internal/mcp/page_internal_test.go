@@ -56,7 +56,8 @@ func TestPage_CursorsGiveEveryItemOnce(t *testing.T) {
 func TestClip_Fits(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.OneOf(rapid.String(), rapid.StringMatching(`[\x00-\x1f<>&"\\éa]{0,60}`), rapid.Just("a\xff\xfeb\u2028c")).Draw(t, "text")
+		text := rapid.OneOf(rapid.String(), rapid.StringMatching(`[\x00-\x1f<>&"\\éa]{0,60}`),
+			rapid.Just("a\xff\xfeb\u2028c")).Draw(t, "text")
 		size := rapid.IntRange(3, 60).Draw(t, "size")
 		got := clip(text, size)
 		raw, err := json.Marshal(got)

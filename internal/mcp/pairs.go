@@ -50,14 +50,16 @@ func (s *Server) why(ctx context.Context, in asking) (*page, error) {
 		return nil, err
 	}
 	head := compared{
-		A: clip(c.A.String(), 330), B: clip(c.B.String(), 330), EntityA: c.EntityA, EntityB: c.EntityB, Same: c.EntityA == c.EntityB,
+		A: clip(c.A.String(), 330), B: clip(c.B.String(), 330), EntityA: c.EntityA, EntityB: c.EntityB,
+		Same:    c.EntityA == c.EntityB,
 		Reasons: []string{}, Outcome: c.Explanation.Outcome, Weight: c.Explanation.Weight, Threshold: c.Threshold,
 	}
 	for _, r := range c.Reasons {
 		head.Reasons = append(head.Reasons, r.Code)
 	}
 	if c.Decided != nil {
-		head.Decided = tell(&decision{Verdict: c.Decided.Verdict, Author: c.Decided.Author, Reason: c.Decided.Reason, At: c.Decided.At, RefA: c.A, RefB: c.B})
+		head.Decided = tell(&decision{Verdict: c.Decided.Verdict, Author: c.Decided.Author, Reason: c.Decided.Reason,
+			At: c.Decided.At, RefA: c.A, RefB: c.B})
 	}
 	p := &page{head: head, list: "evidence"}
 	for _, l := range strongest(c.Explanation.Lines, len(c.Explanation.Lines)) {

@@ -168,7 +168,8 @@ func (s *Server) get(ctx context.Context, in getting) (*page, error) {
 		return nil, err
 	}
 	if p.from != "" && p.from != e.Stamp {
-		return nil, &refusal{code: string(httpapi.CodeConflict), detail: "the entity has changed since the last page: read it without cursor"}
+		return nil, &refusal{code: string(httpapi.CodeConflict),
+			detail: "the entity has changed since the last page: read it without cursor"}
 	}
 	p.from = e.Stamp
 	for _, a := range e.View {

@@ -47,7 +47,8 @@ var agentName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,57}$`)
 // CheckAgent returns an error unless name can be the name of an agent: 1 to 58 of a-z, 0-9, _ and -.
 func CheckAgent(name string) error {
 	if !agentName.MatchString(name) {
-		return fmt.Errorf("%.60q is not the name of an agent: want 1 to 58 characters of a-z, 0-9, _ and -, such as helpdesk", name)
+		return fmt.Errorf("%.60q is not the name of an agent: want 1 to 58 characters of a-z, 0-9, _ and -, such as helpdesk",
+			name)
 	}
 	return nil
 }
@@ -226,5 +227,6 @@ func failure(err error) *page {
 }
 
 func faultOf(f *httpapi.Fault) fault {
-	return fault{Code: string(f.Code), Detail: clip(f.Detail, 2<<10), Pointer: clip(f.Pointer, 200), Outcome: string(f.Outcome)}
+	return fault{Code: string(f.Code), Detail: clip(f.Detail, 2<<10), Pointer: clip(f.Pointer, 200),
+		Outcome: string(f.Outcome)}
 }

@@ -42,14 +42,16 @@ func TestResults_HoldStrangersTextInValuesOnly(t *testing.T) {
 	call := caller(t)
 	var lines []string
 	for i := range 30 {
-		lines = append(lines, fmt.Sprintf("crm:%s-%d|%s %s number%d|same@example.org||%s %s", strange, i, strange, "Maria Gonzalez", i, strange, huge))
+		lines = append(lines, fmt.Sprintf("crm:%s-%d|%s %s number%d|same@example.org||%s %s", strange, i, strange,
+			"Maria Gonzalez", i, strange, huge))
 	}
 	lines = append(lines, "crm:x|"+strange+" Maria Gonzalez number1|||Oakland "+strange)
 	put(t, call, lines...)
 	decides(t, call, false, [4]string{"different", "crm:" + strange + "-1", "crm:x", strange})
 	s := connect(t, call, all)
 	a, b := "crm:"+strange+"-0", "crm:"+strange+"-1"
-	probe := object{"kind": "person", "attributes": object{"name": strange + " Maria Gonzalez", "emails": "same@example.org"}}
+	probe := object{"kind": "person",
+		"attributes": object{"name": strange + " Maria Gonzalez", "emails": "same@example.org"}}
 	seen := false
 	for _, of := range []struct {
 		tool string

@@ -83,11 +83,13 @@ func TestTools_Read(t *testing.T) {
 		t.Errorf("why: %v bits in evidence: %s", sum, got.raw)
 	}
 	pairs := s.use("review_suggest", object{}).Pairs
-	if len(pairs) != 1 || pairs[0].A+" "+pairs[0].B != "crm:3 web:4" || len(pairs[0].For) == 0 || len(pairs[0].Against) == 0 {
+	if len(pairs) != 1 || pairs[0].A+" "+pairs[0].B != "crm:3 web:4" || len(pairs[0].For) == 0 ||
+		len(pairs[0].Against) == 0 {
 		t.Errorf("to review: %+v", pairs)
 	}
 	for tool, arguments := range map[string]object{
-		"search": {}, "get": {"address": "crm:none"}, "why": {"a": "crm:1", "b": "nonsense"}, "match": {"probes": []object{}}, "review_suggest": {"limit": 1000},
+		"search": {}, "get": {"address": "crm:none"}, "why": {"a": "crm:1", "b": "nonsense"}, "match": {"probes": []object{}},
+		"review_suggest": {"limit": 1000},
 	} {
 		if a := s.use(tool, arguments); a.Error == nil || a.Error.Code == "" || a.Error.Detail == "" {
 			t.Errorf("%s %v: %s", tool, arguments, a.raw)
@@ -111,7 +113,8 @@ func TestTools_MatchAdvises(t *testing.T) {
 		kind       string
 		want       string
 	}{
-		"the same":       {object{"name": "Maria Gonzales", "emails": []string{"maria@example.org"}}, "person", "use matches " + id},
+		"the same": {object{"name": "Maria Gonzales", "emails": []string{"maria@example.org"}}, "person",
+			"use matches " + id},
 		"possibly":       {object{"name": "Wei Zhang", "city": "Fresno"}, "person", "ask possible_match "},
 		"new":            {object{"name": "Zed Zebra", "emails": "zed@example.org"}, "person", "create new "},
 		"too little":     {object{"city": "Fresno"}, "person", "ask no_blocking_key "},
@@ -119,7 +122,8 @@ func TestTools_MatchAdvises(t *testing.T) {
 		"no such values": {object{"name": 7.5, "colour": "red"}, "person", "  "},
 	} {
 		for _, o := range []*mcp.Options{{}, all} {
-			r := connect(t, call, o).use("match", object{"probes": []object{{"kind": tc.kind, "attributes": tc.attributes}}}).Results[0]
+			r := connect(t, call, o).use("match",
+				object{"probes": []object{{"kind": tc.kind, "attributes": tc.attributes}}}).Results[0]
 			if got := r.Advice + " " + r.Reason + " " + r.ID; got != tc.want || (tc.want == "  ") != (r.Error != nil) {
 				t.Errorf("%s: %q, want %q: %+v", name, got, tc.want, r)
 			}
@@ -145,7 +149,8 @@ func TestTools_Remember(t *testing.T) {
 	if first.Outcome != "created" || !strings.HasPrefix(first.Record, "agent.bot:") {
 		t.Fatalf("remembered %s", first.raw)
 	}
-	list := object{"kind": "person", "attributes": object{"name": []string{"Maria Gonzalez"}, "emails": []string{"maria@example.org"}}}
+	list := object{"kind": "person",
+		"attributes": object{"name": []string{"Maria Gonzalez"}, "emails": []string{"maria@example.org"}}}
 	for _, again := range []object{maria, list} {
 		if a := s.use("remember", again); a.Outcome != "unchanged" || a.Record != first.Record || a.Entity != first.Entity {
 			t.Errorf("repeated: %s", a.raw)
@@ -180,7 +185,8 @@ func TestTools_DecideNeverOverrules(t *testing.T) {
 		people = append(people, fmt.Sprintf("crm:%d|Person%c Number%c|p%d@example.org", i, 'a'+i, 'q'+i, i))
 	}
 	put(t, call, people...)
-	decides(t, call, false, [4]string{"same", "crm:0", "crm:1", "ann"}, [4]string{"same", "crm:1", "crm:2", "ann"}, [4]string{"different", "crm:2", "crm:3", ""})
+	decides(t, call, false, [4]string{"same", "crm:0", "crm:1", "ann"}, [4]string{"same", "crm:1", "crm:2", "ann"},
+		[4]string{"different", "crm:2", "crm:3", ""})
 	s := connect(t, call, all)
 	before := s.use("get", object{"address": "crm:0"}).ID
 	for name, tc := range map[string]struct{ verdict, a, b, want string }{
@@ -230,7 +236,8 @@ func TestTools_GetExplainsARedirect(t *testing.T) {
 	s.use("decide", object{"verdict": "same", "a": "crm:1", "b": "crm:2", "reason": "maiden name"})
 	got := s.use("get", object{"address": old})
 	r := got.Redirect
-	if got.ID == old || r == nil || r.From != old || r.Cause != "decision" || len(r.Decided) != 1 || r.Decided[0].Author != "agent:bot" || r.Decided[0].Reason != "maiden name" {
+	if got.ID == old || r == nil || r.From != old || r.Cause != "decision" || len(r.Decided) != 1 ||
+		r.Decided[0].Author != "agent:bot" || r.Decided[0].Reason != "maiden name" {
 		t.Errorf("a former id: %s", got.raw)
 	}
 	decides(t, call, true, [4]string{"same", "crm:1", "crm:2", "agent:bot"})

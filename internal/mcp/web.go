@@ -13,8 +13,8 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// Web serves the streamable HTTP transport. There are no sessions, so each process can serve each message, and a message
-// has the permissions of its own sender.
+// Web serves the streamable HTTP transport. There are no sessions, so each process can serve each message, and a
+// message has the permissions of its own sender.
 func Web(version string) httpapi.Agents {
 	schemas := sdk.NewSchemaCache()
 	return func(w http.ResponseWriter, r *http.Request, body []byte, call httpapi.Call, agent string, allow []string) error {
@@ -39,8 +39,8 @@ func Web(version string) httpapi.Agents {
 	}
 }
 
-// called returns the tool that a message calls, "" if it does anything else. Tools that are not called need not be made, which
-// takes longer than most calls.
+// called returns the tool that a message calls, "" if it does anything else. Tools that are not called need not be
+// made, which takes longer than most calls.
 func called(body []byte) string {
 	var message struct {
 		Method string `json:"method"`

@@ -111,10 +111,12 @@ func (w *web) must(secret, query string) *session {
 func TestP10_AgentsHaveThePermissionsOfTheirToken(t *testing.T) {
 	t.Parallel()
 	w := serveWeb(t)
-	put(t, w.call(w.root), "crm:1|Maria Gonzalez|maria@example.org", "crm:2|Wei Zhang|wei@example.org|+1 510 555 0101", "crm:3|Rosa Parker|rosa@example.org")
+	put(t, w.call(w.root), "crm:1|Maria Gonzalez|maria@example.org", "crm:2|Wei Zhang|wei@example.org|+1 510 555 0101",
+		"crm:3|Rosa Parker|rosa@example.org")
 	reader := w.token(tokens.Request{Name: "eyes", Roles: []string{"reader"}})
 	reviewer := w.token(tokens.Request{Name: "helpdesk", Roles: []string{"reviewer"}})
-	limited := w.token(tokens.Request{Name: "memory", Allow: []string{"schema", "read", "write"}, WriteSources: []string{"agent.memory"}})
+	limited := w.token(tokens.Request{Name: "memory", Allow: []string{"schema", "read", "write"},
+		WriteSources: []string{"agent.memory"}})
 
 	eyes := w.must(reader, "")
 	if text := eyes.InitializeResult().Instructions; !strings.Contains(text, "person: name, ") {
@@ -139,7 +141,8 @@ func TestP10_AgentsHaveThePermissionsOfTheirToken(t *testing.T) {
 	for query, secret := range map[string]string{
 		"?agent=eyes&allow=remember": reader, "?agent=eyes&allow=decide": reader, "?agent=helpdesk&allow=remember": reviewer,
 		"?agent=memory&allow=decide": limited, "?agent=helpdesk&allow=decide,remember": reviewer,
-		"?allow=decide": reviewer, "?agent=A+B&allow=decide": reviewer, "?agent=helpdesk&allow=erase": w.root, "?agent=a": "locus_tok_x", "?agent=A": reader,
+		"?allow=decide": reviewer, "?agent=A+B&allow=decide": reviewer, "?agent=helpdesk&allow=erase": w.root,
+		"?agent=a": "locus_tok_x", "?agent=A": reader,
 	} {
 		if _, err := w.connect(secret, query); err == nil {
 			t.Errorf("%s is connected", query)
@@ -183,7 +186,8 @@ func TestP10_AgentsSeeWhatTheirTokenSees(t *testing.T) {
 		t.Errorf("the instructions name other kinds: %s", text)
 	}
 	for tool, arguments := range map[string]object{
-		"get": {"address": "crm:1"}, "why": {"a": "crm:1", "b": "crm:2"}, "match": {"probes": []object{{"kind": "person", "attributes": object{"name": "Maria Gonzalez"}}}},
+		"get": {"address": "crm:1"}, "why": {"a": "crm:1", "b": "crm:2"},
+		"match":  {"probes": []object{{"kind": "person", "attributes": object{"name": "Maria Gonzalez"}}}},
 		"search": {"text": "Maria"}, "review_suggest": {},
 	} {
 		if a := hide.use(tool, arguments); strings.Contains(string(a.raw), "canary") {
@@ -222,7 +226,8 @@ func TestWeb_IsHTTP(t *testing.T) {
 		{"no JSON", "POST", `{`, nil, http.StatusBadRequest},
 		{"an event stream", "GET", "", nil, http.StatusMethodNotAllowed},
 		{"the end of a session", "DELETE", "", nil, http.StatusMethodNotAllowed},
-		{"another site", "POST", list, []string{"Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site"}, http.StatusForbidden},
+		{"another site", "POST", list, []string{"Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site"},
+			http.StatusForbidden},
 		{"a form", "POST", list, []string{"Content-Type", "text/plain"}, http.StatusUnsupportedMediaType},
 		{"no token", "POST", list, []string{"Authorization", "Bearer x"}, http.StatusUnauthorized},
 		{"another host", "POST", list, []string{"Host", "evil.example"}, http.StatusMisdirectedRequest},

@@ -114,7 +114,8 @@ type decided struct {
 }
 
 func tell(d *decision) *decided {
-	return &decided{d.Verdict, clip(d.RefA.String(), 330), clip(d.RefB.String(), 330), clip(d.Author, 300), clip(d.Reason, 600), d.At}
+	return &decided{d.Verdict, clip(d.RefA.String(), 330), clip(d.RefB.String(), 330), clip(d.Author, 300),
+		clip(d.Reason, 600), d.At}
 }
 
 // made is the result of decide.
@@ -180,7 +181,8 @@ func (s *Server) decide(ctx context.Context, in deciding) (*page, error) {
 		return nil, &httpapi.Problem{Fault: *f}
 	}
 	d := answer.Results[0].Decision
-	return &page{head: made{decided: *tell(d), EntityA: d.EntityA, EntityB: d.EntityB, Pending: d.Pending, Overruled: d.Conflict != ""}}, nil
+	return &page{head: made{decided: *tell(d), EntityA: d.EntityA, EntityB: d.EntityB, Pending: d.Pending,
+		Overruled: d.Conflict != ""}}, nil
 }
 
 // side is a record of a decision, with its entity.

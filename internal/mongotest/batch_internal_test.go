@@ -67,7 +67,8 @@ func TestInPieces_AnswersAsTheWhole(t *testing.T) {
 						for i := range size {
 							docs = append(docs, raw(t, "n", i%430))
 						}
-						m := message{id: 5, opcode: opMsg, body: raw(t, name, "x", "ordered", ordered, "$db", "db"), lists: []list{{listOf(name), docs}}}
+						m := message{id: 5, opcode: opMsg, body: raw(t, name, "x", "ordered", ordered, "$db", "db"),
+							lists: []list{{listOf(name), docs}}}
 						if inBody {
 							m.body, m.lists = raw(t, name, "x", listOf(name), docs, "ordered", ordered, "$db", "db"), nil
 						}
@@ -105,7 +106,8 @@ func TestInPieces_TellsAFailure(t *testing.T) {
 		docs = append(docs, raw(t, "n", i))
 	}
 	s := &server{has: map[int32]bool{}, fails: 3}
-	reply, err := inPieces(command{name: "insert", message: message{opcode: opMsg, body: raw(t, "insert", "x"), lists: []list{{"documents", docs}}}}, s.do)
+	reply, err := inPieces(command{name: "insert",
+		message: message{opcode: opMsg, body: raw(t, "insert", "x"), lists: []list{{"documents", docs}}}}, s.do)
 	if err != nil || succeeded(reply.body) || s.called != 3 {
 		t.Errorf("after %d commands: %v, %v", s.called, reply.body, err)
 	}
@@ -120,7 +122,8 @@ func TestResult_KeepsAConcern(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := fmt.Sprint(bson.D{{Key: "n", Value: int32(3)}, {Key: "writeConcernError", Value: concern}, {Key: "ok", Value: 1.0}})
+	want := fmt.Sprint(bson.D{{Key: "n", Value: int32(3)}, {Key: "writeConcernError", Value: concern},
+		{Key: "ok", Value: 1.0}})
 	if got := fmt.Sprint(r.body("insert")); got != want {
 		t.Errorf("got %v, want %v", got, want)
 	}

@@ -107,16 +107,18 @@ func compile(source, path string) error {
 	return os.Rename(half, path)
 }
 
-// environment returns the caller's environment without settings meant only for the test build. With fewer collections of
-// garbage the compiler takes a third less.
+// environment returns the caller's environment without settings meant only for the test build. With fewer collections
+// of garbage the compiler takes a third less.
 func environment() []string {
-	return append(os.Environ(), "GOFLAGS=", "GOGC=400", "GOWORK=off", "GOEXPERIMENT=", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH, "CGO_ENABLED=0")
+	return append(os.Environ(), "GOFLAGS=", "GOGC=400", "GOWORK=off", "GOEXPERIMENT=", "GOOS="+runtime.GOOS,
+		"GOARCH="+runtime.GOARCH, "CGO_ENABLED=0")
 }
 
 // offline reports whether the go command failed because there is no network.
 func offline(output string) bool {
 	return slices.ContainsFunc([]string{
-		"dial tcp", "no such host", "GOPROXY=off", "GOPROXY list is", "i/o timeout", "connection refused", "network is unreachable", "proxyconnect",
+		"dial tcp", "no such host", "GOPROXY=off", "GOPROXY list is", "i/o timeout", "connection refused",
+		"network is unreachable", "proxyconnect",
 	}, func(sign string) bool { return strings.Contains(output, sign) })
 }
 

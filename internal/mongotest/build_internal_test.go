@@ -71,9 +71,10 @@ func TestCompile_TellsWhyItFails(t *testing.T) {
 		mod, sum, source string
 		offline, fails   bool
 	}{
-		"a program":             {"module x\n", "", "package main\n\nfunc main() {}\n", false, false},
-		"no program":            {"module x\n", "", "package main\n\nfunc main() { none }\n", false, true},
-		"a module out of reach": {"module x\n\nrequire example.com/none v1.0.0\n", sum, "package main\n\nimport _ \"example.com/none\"\n\nfunc main() {}\n", true, true},
+		"a program":  {"module x\n", "", "package main\n\nfunc main() {}\n", false, false},
+		"no program": {"module x\n", "", "package main\n\nfunc main() { none }\n", false, true},
+		"a module out of reach": {"module x\n\nrequire example.com/none v1.0.0\n", sum,
+			"package main\n\nimport _ \"example.com/none\"\n\nfunc main() {}\n", true, true},
 	} {
 		write("go.mod", tc.mod)
 		write("go.sum", tc.sum)

@@ -42,10 +42,12 @@ func TestCommand_IsMadeHonest(t *testing.T) {
 	for name, tc := range map[string]struct {
 		sent, want bson.Raw
 	}{
-		"a greeting":         {raw(t, "hello", 1, "compression", compression, "$db", "admin"), raw(t, "hello", 1, "$db", "admin")},
-		"an old greeting":    {raw(t, "isMaster", 1, "compression", compression), raw(t, "isMaster", 1)},
-		"a plain greeting":   {raw(t, "hello", 1), raw(t, "hello", 1)},
-		"a document with it": {raw(t, "insert", "x", "compression", compression), raw(t, "insert", "x", "compression", compression)},
+		"a greeting": {raw(t, "hello", 1, "compression", compression, "$db", "admin"),
+			raw(t, "hello", 1, "$db", "admin")},
+		"an old greeting":  {raw(t, "isMaster", 1, "compression", compression), raw(t, "isMaster", 1)},
+		"a plain greeting": {raw(t, "hello", 1), raw(t, "hello", 1)},
+		"a document with it": {raw(t, "insert", "x", "compression", compression),
+			raw(t, "insert", "x", "compression", compression)},
 	} {
 		c, err := commandOf(message{opcode: opMsg, flags: exhaustAllowed | moreToCome, body: tc.sent})
 		if err == nil {

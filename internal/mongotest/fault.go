@@ -149,7 +149,8 @@ func (f *faults) left() []string {
 	var wrong []string
 	for _, p := range f.planned {
 		if p.Times > 0 {
-			wrong = append(wrong, fmt.Sprintf("%d more of %s on %s should have gone wrong (%+v)", p.Times, p.Command, p.Collection, *p))
+			wrong = append(wrong, fmt.Sprintf("%d more of %s on %s should have gone wrong (%+v)", p.Times, p.Command,
+				p.Collection, *p))
 		}
 	}
 	for _, h := range f.holds {
@@ -203,7 +204,8 @@ func (f Fault) after(c command, reply message) (message, error) {
 
 // duplicate returns a duplicate-key reply.
 func duplicate(c command) (bson.D, error) {
-	text := "E11000 duplicate key error collection: " + strings.Join([]string{c.database, c.collection}, ".") + " index: _id_"
+	text := "E11000 duplicate key error collection: " + strings.Join([]string{c.database, c.collection},
+		".") + " index: _id_"
 	if listOf(c.name) == "" {
 		return failed(11000, "DuplicateKey", text), nil
 	}

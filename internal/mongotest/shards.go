@@ -85,7 +85,8 @@ func (s *shards) meet(c command) (*message, error) {
 	case !needed:
 		return nil, nil
 	}
-	reply, err := c.answer(failed(133, "FailedToSatisfyReadPreference", "could not find a host of the shard that is primary"))
+	reply, err := c.answer(failed(133, "FailedToSatisfyReadPreference",
+		"could not find a host of the shard that is primary"))
 	return &reply, err
 }
 

@@ -45,7 +45,8 @@ func named(uri, database string) (string, error) {
 		return "", errors.New("no URI of MongoDB: its options cannot be read")
 	}
 	mechanism := values.Get("authMechanism")
-	if strings.Contains(hosts, "@") && !values.Has("authSource") && (mechanism == "" || strings.HasPrefix(mechanism, "SCRAM")) {
+	if strings.Contains(hosts, "@") && !values.Has("authSource") &&
+		(mechanism == "" || strings.HasPrefix(mechanism, "SCRAM")) {
 		values.Set("authSource", cmp.Or(before, "admin"))
 	}
 	return join(scheme, hosts, database, values), nil

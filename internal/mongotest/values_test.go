@@ -98,7 +98,8 @@ func TestURI_SortsKeys(t *testing.T) {
 		},
 		"binaries": {
 			binary(0), binary(0, 1), binary(0, 255), binary(0, 0, 0),
-			binary(0, []byte("0000000000000002")...), binary(4, []byte("0000000000000001")...), binary(4, []byte("0000000000000003")...),
+			binary(0, []byte("0000000000000002")...), binary(4, []byte("0000000000000001")...),
+			binary(4, []byte("0000000000000003")...),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -120,7 +121,8 @@ func TestURI_SortsKeys(t *testing.T) {
 				"by another field": {d(), d("v", 1), sorted},
 				"range":            {d("_id", d("$gte", sorted[1], "$lt", sorted[4])), d("_id", 1), sorted[1:4]},
 				"from":             {d("_id", d("$gt", sorted[2])), d("_id", 1), sorted[3:]},
-				"some":             {d("_id", d("$in", bson.A{sorted[3], sorted[1], "none"})), d("_id", 1), []any{sorted[1], sorted[3]}},
+				"some": {d("_id", d("$in", bson.A{sorted[3], sorted[1], "none"})), d("_id", 1),
+					[]any{sorted[1], sorted[3]}},
 				"of another field": {d("v", d("$gt", sorted[2])), d("n", 1), sorted[3:]},
 			} {
 				if diff := cmp.Diff(q.want, keys(t, c, q.filter, q.sort)); diff != "" {
@@ -166,7 +168,8 @@ func TestURI_AddsExactly(t *testing.T) {
 	if _, err := c.InsertOne(t.Context(), d("_id", "x", "m", d("07", d("1", int64(1<<53), "2", int64(math.MaxInt64-1))))); err != nil {
 		t.Fatal(err)
 	}
-	update := d("$inc", d("m.07.1", int64(1), "m.07.2", int64(1), "m.08.1", int64(-1)), "$max", d("hi", int64(1<<53+1)), "$min", d("lo", int64(-5)), "$set", d("w", int64(1)))
+	update := d("$inc", d("m.07.1", int64(1), "m.07.2", int64(1), "m.08.1", int64(-1)), "$max", d("hi", int64(1<<53+1)),
+		"$min", d("lo", int64(-5)), "$set", d("w", int64(1)))
 	if _, err := c.UpdateByID(t.Context(), "x", update); err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +182,8 @@ func TestURI_AddsExactly(t *testing.T) {
 	if _, err := c.UpdateOne(t.Context(), d("_id", "x", "w", int64(1)), d("$unset", d("m.08", "", "none.09", ""), "$max", d("hi", int64(1<<53)))); err != nil {
 		t.Fatal(err)
 	}
-	want := d("_id", "x", "m", d("07", d("1", int64(1<<53+1), "2", int64(math.MaxInt64))), "hi", int64(1<<53+1), "lo", int64(-5), "w", int64(1))
+	want := d("_id", "x", "m", d("07", d("1", int64(1<<53+1), "2", int64(math.MaxInt64))), "hi", int64(1<<53+1), "lo",
+		int64(-5), "w", int64(1))
 	var got bson.D
 	if err := c.FindOne(t.Context(), d("_id", "x")).Decode(&got); err != nil {
 		t.Fatal(err)

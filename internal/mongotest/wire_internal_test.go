@@ -53,12 +53,15 @@ func TestReadMessage_ReadsWhatIsSent(t *testing.T) {
 		sent []byte
 		want message
 	}{
-		"a body":            {frame(opMsg, flags(0), main), message{body: body}},
-		"lists":             {frame(opMsg, flags(moreToCome), main, section(docs), section(none)), message{flags: moreToCome, body: body, lists: []list{docs, none}}},
-		"a list first":      {frame(opMsg, flags(0), section(docs), main), message{body: body, lists: []list{docs}}},
-		"a checksum":        {frame(opMsg, flags(checksumPresent|exhaustAllowed), main, []byte{1, 2, 3, 4}), message{flags: exhaustAllowed, body: body}},
-		"the first hello":   {frame(opQuery, query, body), message{opcode: opQuery, prefix: query, body: body}},
-		"its answer":        {frame(opReply, make([]byte, 20), body), message{opcode: opReply, prefix: make([]byte, 20), body: body}},
+		"a body": {frame(opMsg, flags(0), main), message{body: body}},
+		"lists": {frame(opMsg, flags(moreToCome), main, section(docs), section(none)),
+			message{flags: moreToCome, body: body, lists: []list{docs, none}}},
+		"a list first": {frame(opMsg, flags(0), section(docs), main), message{body: body, lists: []list{docs}}},
+		"a checksum": {frame(opMsg, flags(checksumPresent|exhaustAllowed), main, []byte{1, 2, 3, 4}),
+			message{flags: exhaustAllowed, body: body}},
+		"the first hello": {frame(opQuery, query, body), message{opcode: opQuery, prefix: query, body: body}},
+		"its answer": {frame(opReply, make([]byte, 20), body),
+			message{opcode: opReply, prefix: make([]byte, 20), body: body}},
 		"an empty document": {frame(opMsg, flags(0), append([]byte{0}, raw(t)...)), message{body: raw(t)}},
 	} {
 		got, err := readMessage(bytes.NewReader(tc.sent))
@@ -108,11 +111,12 @@ func TestReadMessage_RefusesTheRest(t *testing.T) {
 		"an unknown section":          {frame(opMsg, flags(0), main, []byte{2}), "a section of kind 2"},
 		"a document too long":         {frame(opMsg, flags(0), []byte{0, 200, 0, 0, 0, 0}), "a document of 200 bytes in 5"},
 		"a document without end":      {frame(opMsg, flags(0), []byte{0, 5, 0, 0, 0, 1}), "no message"},
-		"a list too long":             {frame(opMsg, flags(0), main, []byte{1, 200, 0, 0, 0, 'a', 0}), "a list of 200 bytes in 6"},
-		"a list without a name":       {frame(opMsg, flags(0), main, []byte{1, 5, 0, 0, 0, 'a'}), "a list without a name"},
-		"a query without a name":      {frame(opQuery, []byte{0, 0, 0, 0, 'a'}), "no name of a collection"},
-		"bytes after a query":         {frame(opQuery, make([]byte, 13), body, []byte{1}), "1 bytes too many"},
-		"no checksum":                 {frame(opMsg, flags(checksumPresent), []byte{1}), "no checksum"},
+		"a list too long": {frame(opMsg, flags(0), main, []byte{1, 200, 0, 0, 0, 'a', 0}),
+			"a list of 200 bytes in 6"},
+		"a list without a name":  {frame(opMsg, flags(0), main, []byte{1, 5, 0, 0, 0, 'a'}), "a list without a name"},
+		"a query without a name": {frame(opQuery, []byte{0, 0, 0, 0, 'a'}), "no name of a collection"},
+		"bytes after a query":    {frame(opQuery, make([]byte, 13), body, []byte{1}), "1 bytes too many"},
+		"no checksum":            {frame(opMsg, flags(checksumPresent), []byte{1}), "no checksum"},
 	} {
 		_, err := readMessage(bytes.NewReader(tc.sent))
 		if !errors.Is(err, errWire) || !strings.Contains(err.Error(), tc.want) {

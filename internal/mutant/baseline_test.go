@@ -150,7 +150,8 @@ func (b *baseline) try(t *testing.T, m mutation) string {
 		flag string
 		most time.Duration // relative to the time of all tests
 	}{{"-test.run=", 1}, {"-test.skip=", mutantSlack}} {
-		out, state, err := b.run(t, binary, env, max(mutantLeast, part.most*b.took), max(mutantWork, part.most*b.worked), part.flag+b.quick)
+		out, state, err := b.run(t, binary, env, max(mutantLeast, part.most*b.took), max(mutantWork, part.most*b.worked),
+			part.flag+b.quick)
 		switch {
 		case err == nil:
 		case !failed.MatchString(out) && (state.ExitCode() == -1 || strings.Contains(out, "panic: test timed out")):
@@ -165,7 +166,8 @@ func (b *baseline) try(t *testing.T, m mutation) string {
 // compile builds the tests of a package without debug information.
 func compile(t *testing.T, env []string, pkg, binary string, flags ...string) ([]byte, error) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", append(append([]string{"test", "-c", "-ldflags=-s -w", "-o", binary}, flags...), "./"+pkg)...)
+	cmd := exec.CommandContext(t.Context(), "go",
+		append(append([]string{"test", "-c", "-ldflags=-s -w", "-o", binary}, flags...), "./"+pkg)...)
 	cmd.Dir, cmd.Env = root, env
 	return cmd.CombinedOutput()
 }

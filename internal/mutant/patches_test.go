@@ -146,7 +146,8 @@ func (p patch) apply(dir string) (overlay string, err error) {
 	}
 	git := exec.Command("git", "apply", p.path)
 	git.Dir = dir
-	git.Env = append(os.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir)) // so that git ignores a repository around dir
+	// so that git ignores a repository around dir
+	git.Env = append(os.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))
 	if out, err := git.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("the patch does not apply any more; plant the bug again and write the patch with git diff: %w\n%s", err, out)
 	}
@@ -180,7 +181,8 @@ func withOverlay(overlay string) []string {
 // run runs the patch's test and returns its output, which says more than its exit code.
 func (p patch) run(t *testing.T, binary string, env []string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), binary, "-test.v", "-test.count=1", "-test.timeout=10m", "-test.run="+exactly(p.test))
+	cmd := exec.CommandContext(t.Context(), binary, "-test.v", "-test.count=1", "-test.timeout=10m",
+		"-test.run="+exactly(p.test))
 	cmd.Dir, cmd.Env = filepath.Join(root, p.pkg), append(env, "RAPID_NOFAILFILE=true", "RAPID_SHRINKTIME=0s")
 	out, _ := cmd.CombinedOutput()
 	return string(out)

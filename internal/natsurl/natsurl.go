@@ -72,8 +72,8 @@ func Connect(u *url.URL, name string, password secret.Text) (*nats.Conn, error) 
 	return conn, nil
 }
 
-// Lost returns why a connection is lost, nil if it is not. It is made again in the background; until then requests only run out
-// of time.
+// Lost returns why a connection is lost, nil if it is not. It is made again in the background; until then requests only
+// run out of time.
 func Lost(conn *nats.Conn) error {
 	if conn.IsConnected() {
 		return nil

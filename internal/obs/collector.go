@@ -44,7 +44,8 @@ func newCollector(o *TraceOptions) (*collector, error) {
 	get := func(name string) string {
 		return cmp.Or(o.Env["OTEL_EXPORTER_OTLP_TRACES_"+name], o.Env["OTEL_EXPORTER_OTLP_"+name])
 	}
-	c := &collector{log: o.Logger, timeout: 10 * time.Second, header: http.Header{"Content-Type": {"application/x-protobuf"}, "User-Agent": {"locus"}}}
+	c := &collector{log: o.Logger, timeout: 10 * time.Second,
+		header: http.Header{"Content-Type": {"application/x-protobuf"}, "User-Agent": {"locus"}}}
 	at := o.Env["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] // used as it is
 	if at == "" {
 		at = strings.TrimSuffix(o.Endpoint, "/") + "/v1/traces"

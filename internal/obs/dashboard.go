@@ -31,7 +31,8 @@ func Dashboard() []byte {
 			if row != "" {
 				y += panelHeight
 			}
-			panels = append(panels, object{"id": 1000 + i, "type": "row", "title": s.Row, "gridPos": object{"x": 0, "y": y, "w": 24, "h": 1}})
+			panels = append(panels, object{"id": 1000 + i, "type": "row", "title": s.Row,
+				"gridPos": object{"x": 0, "y": y, "w": 24, "h": 1}})
 			x, y, row = 0, y+1, s.Row
 		}
 		if x == 24 {
@@ -39,7 +40,8 @@ func Dashboard() []byte {
 		}
 		var targets array
 		for j, q := range s.Queries {
-			targets = append(targets, object{"refId": string(rune('A' + j)), "datasource": source, "expr": q.Expr, "legendFormat": q.Legend})
+			targets = append(targets, object{"refId": string(rune('A' + j)), "datasource": source, "expr": q.Expr,
+				"legendFormat": q.Legend})
 		}
 		panels = append(panels, object{
 			"id": i + 1, "type": "timeseries", "title": s.Title, "datasource": source, "targets": targets,

@@ -19,10 +19,13 @@ type lineMetrics struct {
 }
 
 var (
-	tlsExpires    = prometheus.NewDesc("locus_tls_expires_seconds", "Seconds until the certificate in use ends.", nil, nil)
-	backupAge     = prometheus.NewDesc("locus_backup_age_seconds", "Seconds since the moment that the last backup is of. It is left out if none is known.", nil, nil)
-	auditFailures = prometheus.NewDesc("locus_audit_failures_total", "How often the audit log, or its copy in a file, could not be written.", nil, nil)
-	insecure      = prometheus.NewDesc("locus_insecure", "1 if the network can use the server without tokens (--insecure-listen).", nil, nil)
+	tlsExpires = prometheus.NewDesc("locus_tls_expires_seconds", "Seconds until the certificate in use ends.", nil, nil)
+	backupAge  = prometheus.NewDesc("locus_backup_age_seconds",
+		"Seconds since the moment that the last backup is of. It is left out if none is known.", nil, nil)
+	auditFailures = prometheus.NewDesc("locus_audit_failures_total",
+		"How often the audit log, or its copy in a file, could not be written.", nil, nil)
+	insecure = prometheus.NewDesc("locus_insecure",
+		"1 if the network can use the server without tokens (--insecure-listen).", nil, nil)
 )
 
 // WatchCertificate sets the function that returns the end of the certificate in use.

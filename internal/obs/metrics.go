@@ -64,7 +64,8 @@ func NewMetrics() *Metrics {
 			Name: "locus_hit_group_seconds", Help: "Time of a commit of hits, by whether it succeeded.", Buckets: bounds,
 		}, []string{"result"}),
 		grouped: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "locus_hit_group_size", Help: "Hits that one commit carried.", Buckets: []float64{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000},
+			Name: "locus_hit_group_size", Help: "Hits that one commit carried.",
+			Buckets: []float64{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000},
 		}),
 	}
 	registry := prometheus.NewRegistry()

@@ -80,8 +80,10 @@ func TestMetrics_WhatIsMeasured(t *testing.T) {
 		`locus_batch_round_seconds_count{round="put"} 1`,
 		`locus_hits_total{outcome="counted"} 7`, `locus_hit_group_size_sum 65`, `locus_hit_group_size_count 2`,
 		`locus_hit_group_seconds_bucket{result="done",le="0.005"} 1`, `locus_hit_group_seconds_count{result="failed"} 1`,
-		`locus_build_info{commit="",go="` + runtime.Version() + `",version="devel"} 1`, `locus_ready 1`, `locus_insecure 0`, `locus_cell_map_epoch 3`, `locus_records 10`, `locus_entities 7`, `locus_merges_total 2`, `locus_splits_total 1`,
-		`locus_write_queue_records 4`, `locus_cell_up{cell="g0-0"} 1`, `locus_redo_depth{cell="g0-0"} 1`, `locus_redo_depth{cell="g0-1"} 0`, `locus_cell_records{cell="g0-1"} 4`,
+		`locus_build_info{commit="",go="` + runtime.Version() + `",version="devel"} 1`, `locus_ready 1`, `locus_insecure 0`,
+		`locus_cell_map_epoch 3`, `locus_records 10`, `locus_entities 7`, `locus_merges_total 2`, `locus_splits_total 1`,
+		`locus_write_queue_records 4`, `locus_cell_up{cell="g0-0"} 1`, `locus_redo_depth{cell="g0-0"} 1`,
+		`locus_redo_depth{cell="g0-1"} 0`, `locus_cell_records{cell="g0-1"} 4`,
 		`locus_cell_bytes{cell="g0-0"} 1.099511627776e+12`, `locus_cell_puids_used{cell="g0-0"} 6`,
 	} {
 		if !strings.Contains(got, want+"\n") {
@@ -166,7 +168,8 @@ func TestMetrics_Rollups(t *testing.T) {
 	}
 	m.WatchRollups(func(context.Context) ([]rollups.Status, int64, error) {
 		all := []rollups.Status{
-			{Name: "by-city", State: rollups.Following, Groups: 12, Lag: 1500 * time.Millisecond}, {Name: "by-tag", State: rollups.Failed, Groups: 3},
+			{Name: "by-city", State: rollups.Following, Groups: 12, Lag: 1500 * time.Millisecond},
+			{Name: "by-tag", State: rollups.Failed, Groups: 3},
 		}
 		all = append(all, rollups.Status{Name: "in-part", State: rollups.Partial, Groups: 3})
 		for i := range 500 {
@@ -176,8 +179,10 @@ func TestMetrics_Rollups(t *testing.T) {
 	})
 	got := text(t, m)
 	for _, want := range []string{
-		`locus_rollup_lag_seconds{rollup="by-city"} 1.5`, `locus_rollup_groups{rollup="by-city"} 12`, `locus_rollup_failed{rollup="by-city"} 0`,
-		`locus_rollup_failed{rollup="by-tag"} 1`, `locus_rollup_applied_changes_total 42`, `locus_rollup_groups{rollup="x196"} 0`,
+		`locus_rollup_lag_seconds{rollup="by-city"} 1.5`, `locus_rollup_groups{rollup="by-city"} 12`,
+		`locus_rollup_failed{rollup="by-city"} 0`,
+		`locus_rollup_failed{rollup="by-tag"} 1`, `locus_rollup_applied_changes_total 42`,
+		`locus_rollup_groups{rollup="x196"} 0`,
 	} {
 		if !strings.Contains(got, want+"\n") {
 			t.Errorf("%s is missing", want)
@@ -202,7 +207,8 @@ func TestMetrics_Sinks(t *testing.T) {
 	t.Parallel()
 	m := obs.NewMetrics()
 	m.WatchSinks(func() map[string]sink.Stats {
-		return map[string]sink.Stats{"hook": {Running: true, Lag: 1500 * time.Millisecond, Dead: 2, Delivered: 7, Failed: 3}, "other": {Delivered: 4}}
+		return map[string]sink.Stats{"hook": {Running: true, Lag: 1500 * time.Millisecond, Dead: 2, Delivered: 7, Failed: 3},
+			"other": {Delivered: 4}}
 	})
 	got := text(t, m)
 	for _, want := range []string{
@@ -213,7 +219,8 @@ func TestMetrics_Sinks(t *testing.T) {
 			t.Errorf("%s is missing", want)
 		}
 	}
-	if strings.Contains(got, `locus_sink_lag_seconds{sink="other"}`) || strings.Contains(got, `locus_sink_dead{sink="other"}`) {
+	if strings.Contains(got, `locus_sink_lag_seconds{sink="other"}`) ||
+		strings.Contains(got, `locus_sink_dead{sink="other"}`) {
 		t.Error("a process tells the lag of a sink that another one delivers to")
 	}
 	if problems, err := promlint.New(strings.NewReader(got)).Lint(); err != nil || len(problems) > 0 {
@@ -307,7 +314,8 @@ func TestMetrics_Resources(t *testing.T) {
 	last = time.Now().Add(-time.Hour)
 	got := text(t, m)
 	for _, want := range []string{
-		`locus_connections{server="db1:5432"} 7`, `locus_connections_budget{server="db1:5432"} 64`, `locus_connections_waiting{server="db1:5432"} 2`,
+		`locus_connections{server="db1:5432"} 7`, `locus_connections_budget{server="db1:5432"} 64`,
+		`locus_connections_waiting{server="db1:5432"} 2`,
 		`locus_cell_wal_bytes{cell="g0-0"} 4096`, `locus_audit_failures_total 5`, `locus_backup_age_seconds 36`,
 	} {
 		if !strings.Contains(got, "\n"+want) {

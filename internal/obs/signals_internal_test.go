@@ -44,7 +44,8 @@ func families(t *testing.T, of []prometheus.Collector) map[string][]string {
 var tokens = regexp.MustCompile(`"[^"]*"|[0-9][0-9a-z.]*|[a-zA-Z_:][a-zA-Z0-9_:]*|=~|!~|!=|==|\S`)
 
 // words of PromQL, as far as the signals use it.
-var words = []string{"and", "by", "changes", "count", "delta", "histogram_quantile", "increase", "max", "min", "min_over_time", "rate", "sum"}
+var words = []string{"and", "by", "changes", "count", "delta", "histogram_quantile", "increase", "max", "min",
+	"min_over_time", "rate", "sum"}
 
 // named returns the metrics and the labels of an expression. Labels stand in braces, and in parentheses after by.
 func named(expr string) (metrics, labels []string) {
@@ -70,13 +71,14 @@ func named(expr string) (metrics, labels []string) {
 	return metrics, labels
 }
 
-// Every metric of the process is watched by a panel, and every name and label in a panel or an alert exists. deploy/verify checks the
-// expressions with Prometheus' own parser.
+// Every metric of the process is watched by a panel, and every name and label in a panel or an alert exists.
+// deploy/verify checks the expressions with Prometheus' own parser.
 func TestSignals_AreThoseOfTheMetrics(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics()
 	own := families(t, m.own)
-	all := families(t, append(slices.Clone(m.own), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})))
+	all := families(t, append(slices.Clone(m.own), collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})))
 	all["up"] = nil
 	all["go_memstats_heap_inuse_bytes"] = nil
 	scraped := []string{"job", "instance", "le"} // labels of a scrape, and of buckets

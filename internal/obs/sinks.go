@@ -16,18 +16,20 @@ type SinksFunc func() map[string]sink.Stats
 // WatchSinks sets the function that returns the sinks that the process delivers to.
 func (m *Metrics) WatchSinks(ask SinksFunc) { m.sinks.ask.Store(&ask) }
 
-// sinkMetrics collects the state of sinks at a scrape. Lag and dead letters are reported by the process that delivers, or
-// cannot because the target is away, so that they are not counted twice.
+// sinkMetrics collects the state of sinks at a scrape. Lag and dead letters are reported by the process that delivers,
+// or cannot because the target is away, so that they are not counted twice.
 type sinkMetrics struct{ ask atomic.Pointer[SinksFunc] }
 
 var (
 	eachSink = []figure[sink.Stats]{
 		{
-			prometheus.NewDesc("locus_sink_events_total", "Events of a sink that the target has accepted from this process.", []string{"sink"}, nil),
+			prometheus.NewDesc("locus_sink_events_total", "Events of a sink that the target has accepted from this process.",
+				[]string{"sink"}, nil),
 			prometheus.CounterValue, func(s sink.Stats) float64 { return float64(s.Delivered) },
 		},
 		{
-			prometheus.NewDesc("locus_sink_errors_total", "Attempts of this process to deliver to a sink that failed, and events that were rejected.", []string{"sink"}, nil),
+			prometheus.NewDesc("locus_sink_errors_total",
+				"Attempts of this process to deliver to a sink that failed, and events that were rejected.", []string{"sink"}, nil),
 			prometheus.CounterValue, func(s sink.Stats) float64 { return float64(s.Failed) },
 		},
 	}

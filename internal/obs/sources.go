@@ -22,7 +22,8 @@ type sourceMetrics struct{ ask atomic.Pointer[SourcesFunc] }
 
 var (
 	sourceRecords = figure[source.Stats]{
-		prometheus.NewDesc("locus_source_records_total", "Records that this process has put or deleted for the messages of a stream.", []string{"source"}, nil),
+		prometheus.NewDesc("locus_source_records_total",
+			"Records that this process has put or deleted for the messages of a stream.", []string{"source"}, nil),
 		prometheus.CounterValue, func(s source.Stats) float64 { return float64(s.Records) },
 	}
 	sourceFailing = gauge("locus_source_failing", "1 if this process tries to read a stream and cannot.", func(s source.Stats) float64 {

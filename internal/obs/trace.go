@@ -53,7 +53,8 @@ func NewTraces(ctx context.Context, o TraceOptions) (*Traces, error) {
 		return nil, fmt.Errorf("traces: %w", err)
 	}
 	process, err := resource.New(ctx,
-		resource.WithAttributes(attribute.String("service.name", "locus"), attribute.String("service.version", buildinfo.Read().Version)),
+		resource.WithAttributes(attribute.String("service.name", "locus"),
+			attribute.String("service.version", buildinfo.Read().Version)),
 		resource.WithTelemetrySDK(), resource.WithHost(), resource.WithFromEnv())
 	if err != nil {
 		return nil, fmt.Errorf("traces: OTEL_RESOURCE_ATTRIBUTES: %w", err)

@@ -27,13 +27,15 @@ func TestTraces_FollowTheCaller(t *testing.T) {
 	t.Cleanup(func() { _ = traces.Close() }) // there is no collector
 	const id = "4bf92f3577b34da6a3ce929d0e0e4736"
 	for flags, sampled := range map[string]bool{"00": false, "01": true} {
-		ctx, root := traces.Root(t.Context(), span.Root{Name: "r", Parent: "00-" + id + "-00f067aa0ba902b7-" + flags, State: "vendor=1"})
+		ctx, root := traces.Root(t.Context(),
+			span.Root{Name: "r", Parent: "00-" + id + "-00f067aa0ba902b7-" + flags, State: "vendor=1"})
 		inner, child := span.Start(ctx, "c")
 		if child.On() != sampled || !root.On() || (inner == ctx) == sampled {
 			t.Errorf("flags %s: the child is recorded: %v", flags, child.On())
 		}
 		parent, state := span.Of(inner).Header()
-		if !strings.HasPrefix(parent, "00-"+id+"-") || !strings.HasSuffix(parent, "-"+flags) || strings.Contains(parent, "00f067aa0ba902b7") || state != "vendor=1" {
+		if !strings.HasPrefix(parent, "00-"+id+"-") || !strings.HasSuffix(parent, "-"+flags) ||
+			strings.Contains(parent, "00f067aa0ba902b7") || state != "vendor=1" {
 			t.Errorf("flags %s: what it calls gets %q, %q", flags, parent, state)
 		}
 	}
@@ -60,7 +62,8 @@ func TestTracedLog_NamesTheSpan(t *testing.T) {
 	parent, _ := s.Header()
 	at := strings.Split(parent, "-")
 	lines := strings.Split(out.String(), "\n")
-	if !strings.Contains(lines[0], `"trace_id":"`+at[1]+`","span_id":"`+at[2]+`"`) || strings.Contains(lines[1], "trace_id") {
+	if !strings.Contains(lines[0], `"trace_id":"`+at[1]+`","span_id":"`+at[2]+`"`) ||
+		strings.Contains(lines[1], "trace_id") {
 		t.Errorf("%s", &out)
 	}
 }
@@ -82,7 +85,8 @@ func TestTraces_CollectorFails(t *testing.T) {
 	t.Cleanup(c.Close)
 	var out bytes.Buffer
 	// The first batch is given up, the second one arrives, the third one is refused for good, the fourth one arrives.
-	traces, err := obs.NewTraces(t.Context(), obs.TraceOptions{Endpoint: c.URL + "/", Sample: 1, Logger: slog.New(slog.NewTextHandler(&out, nil))})
+	traces, err := obs.NewTraces(t.Context(),
+		obs.TraceOptions{Endpoint: c.URL + "/", Sample: 1, Logger: slog.New(slog.NewTextHandler(&out, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}

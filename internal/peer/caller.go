@@ -124,7 +124,8 @@ func (c *caller) to(address string) (*http.Client, *url.URL, error) {
 		c.client.CloseIdleConnections()
 	}
 	c.address, c.avoided, c.explained = address, time.Time{}, false
-	c.client, c.target = newClient(target.Fragment), &url.URL{Scheme: target.Scheme, User: target.User, Host: target.Host, Path: "/"}
+	c.client, c.target = newClient(target.Fragment), &url.URL{Scheme: target.Scheme, User: target.User,
+		Host: target.Host, Path: "/"}
 	return c.client, c.target, nil
 }
 
@@ -162,7 +163,8 @@ func (c *caller) avoid(address string, why error) {
 	c.avoided = c.now().Add(avoidFor)
 	if !c.explained {
 		c.explained = true
-		c.logger.Warn("lease holder unreachable, forwarding writes through the databases (slower)", "process", c.target.Host, "err", why)
+		c.logger.Warn("lease holder unreachable, forwarding writes through the databases (slower)", "process",
+			c.target.Host, "err", why)
 	}
 }
 

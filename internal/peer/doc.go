@@ -12,6 +12,6 @@
 // nothing has to be configured or kept secret apart from the databases. An outdated address leads to a process that
 // refuses the password, or replies that it does not hold the lease: in both cases nothing was done.
 //
-// A call is a POST of HTTP/1.1 over TLS 1.3. Operations and results are JSON, errors are their text and the names of the
-// errors that callers compare with.
+// A call is a POST of HTTP/1.1 over TLS 1.3. Operations and results are JSON, errors are their text and the names of
+// the errors that callers compare with.
 package peer

@@ -71,8 +71,9 @@ func Listen(addr string, logger *slog.Logger) (*Peers, error) {
 	mux.HandleFunc("POST "+path, p.apply)
 	p.server = &http.Server{
 		Handler: mux, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * idleFor,
-		TLSConfig:    &tls.Config{Certificates: []tls.Certificate{*certificate}, MinVersion: tls.VersionTLS13},
-		TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){}, // a connection for each call, as the bodies are large
+		TLSConfig: &tls.Config{Certificates: []tls.Certificate{*certificate}, MinVersion: tls.VersionTLS13},
+		// a connection for each call, as the bodies are large
+		TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){},
 		ErrorLog:     slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
 	}
 	go func() { _ = p.server.ServeTLS(listener, "", "") }() // ends with Close
@@ -86,7 +87,8 @@ func ownCertificate() (*tls.Certificate, error) {
 	if err != nil {
 		return nil, err
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Locus, a process"}, NotAfter: time.Now().AddDate(100, 0, 0)}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Locus, a process"},
+		NotAfter: time.Now().AddDate(100, 0, 0)}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
 		return nil, err

@@ -75,8 +75,10 @@ func TestForward_OpsAndResultsArrive(t *testing.T) {
 	op := rapid.Custom(func(t *rapid.T) resolve.Op {
 		o := resolve.Op{
 			Ref: entity.Ref{Source: text.Draw(t, "source"), Key: text.Draw(t, "key")}, Kind: text.Draw(t, "kind"),
-			Delete: rapid.Bool().Draw(t, "delete"), IfVersion: rapid.Int64().Draw(t, "if version"), Later: rapid.Bool().Draw(t, "later"),
-			Attributes: rapid.MapOf(text, rapid.SliceOfN(text, 1, 3)).Draw(t, "attributes"), Version: rapid.Int64().Draw(t, "version"),
+			Delete: rapid.Bool().Draw(t, "delete"), IfVersion: rapid.Int64().Draw(t, "if version"),
+			Later:      rapid.Bool().Draw(t, "later"),
+			Attributes: rapid.MapOf(text, rapid.SliceOfN(text, 1, 3)).Draw(t, "attributes"),
+			Version:    rapid.Int64().Draw(t, "version"),
 		}
 		if len(o.Attributes) == 0 {
 			o.Attributes = nil
@@ -90,14 +92,18 @@ func TestForward_OpsAndResultsArrive(t *testing.T) {
 		return o
 	})
 	targets := []error{
-		problem.ErrInvalid, problem.ErrConflict, problem.ErrUnavailable, problem.ErrCommitUnknown, entity.ErrNotFound, entity.ErrErased, entity.ErrVersion,
-		entity.ErrRefused, cell.ErrUnavailable, cell.ErrCommitUnknown, cell.ErrDamaged, cell.ErrNoRoom, cell.ErrStaleMap, resolve.ErrOutdated,
+		problem.ErrInvalid, problem.ErrConflict, problem.ErrUnavailable, problem.ErrCommitUnknown, entity.ErrNotFound,
+		entity.ErrErased, entity.ErrVersion,
+		entity.ErrRefused, cell.ErrUnavailable, cell.ErrCommitUnknown, cell.ErrDamaged, cell.ErrNoRoom, cell.ErrStaleMap,
+		resolve.ErrOutdated,
 		resolve.ErrNewer, resolve.ErrUpgrading,
 	}
 	result := rapid.Custom(func(t *rapid.T) resolve.Result {
 		r := resolve.Result{
-			PUID: entity.PUID(rapid.Int64Range(0, 1<<62).Draw(t, "puid")), Version: rapid.Int64().Draw(t, "version"), Entity: id.Draw(t, "entity"),
-			Outcome: rapid.SampledFrom([]resolve.Outcome{"", resolve.Created, resolve.Stale}).Draw(t, "outcome"), Pending: rapid.Bool().Draw(t, "pending"),
+			PUID: entity.PUID(rapid.Int64Range(0, 1<<62).Draw(t, "puid")), Version: rapid.Int64().Draw(t, "version"),
+			Entity:  id.Draw(t, "entity"),
+			Outcome: rapid.SampledFrom([]resolve.Outcome{"", resolve.Created, resolve.Stale}).Draw(t, "outcome"),
+			Pending: rapid.Bool().Draw(t, "pending"),
 		}
 		if rapid.Bool().Draw(t, "fails") {
 			r.Err = fmt.Errorf("%s: %w", text.Draw(t, "why"), rapid.SampledFrom(targets).Draw(t, "is"))

@@ -38,7 +38,8 @@ func encodeOps(ops []resolve.Op) ([]byte, error) {
 			return nil, errors.New("an operation with a condition cannot be sent")
 		}
 		list[i] = op{
-			Source: o.Source, Key: o.Key, Kind: o.Kind, Delete: o.Delete, IfVersion: o.IfVersion, Observed: o.Observed, Later: o.Later,
+			Source: o.Source, Key: o.Key, Kind: o.Kind, Delete: o.Delete, IfVersion: o.IfVersion, Observed: o.Observed,
+			Later:      o.Later,
 			Attributes: o.Attributes, Birth: o.Birth, Version: o.Version,
 		}
 	}
@@ -53,8 +54,9 @@ func decodeOps(body []byte) ([]resolve.Op, error) {
 	ops := make([]resolve.Op, len(list))
 	for i, o := range list {
 		ops[i] = resolve.Op{
-			Ref: entity.Ref{Source: o.Source, Key: o.Key}, Kind: o.Kind, Delete: o.Delete, IfVersion: o.IfVersion, Observed: o.Observed,
-			Later: o.Later, Attributes: o.Attributes, Birth: o.Birth, Version: o.Version,
+			Ref: entity.Ref{Source: o.Source, Key: o.Key}, Kind: o.Kind, Delete: o.Delete, IfVersion: o.IfVersion,
+			Observed: o.Observed,
+			Later:    o.Later, Attributes: o.Attributes, Birth: o.Birth, Version: o.Version,
 		}
 	}
 	return ops, nil
@@ -81,7 +83,8 @@ func encodeResults(list []resolve.Result) results {
 		if r.Marks != nil {
 			sent.Marks = r.Marks
 		}
-		sent.Results[i] = result{PUID: r.PUID, Version: r.Version, Entity: r.Entity, Outcome: r.Outcome, Pending: r.Pending, Err: failureOf(r.Err)}
+		sent.Results[i] = result{PUID: r.PUID, Version: r.Version, Entity: r.Entity, Outcome: r.Outcome, Pending: r.Pending,
+			Err: failureOf(r.Err)}
 	}
 	return sent
 }
@@ -96,7 +99,8 @@ func decodeResults(text []byte, n int) ([]resolve.Result, error) {
 	}
 	list := make([]resolve.Result, n)
 	for i, r := range sent.Results {
-		list[i] = resolve.Result{PUID: r.PUID, Version: r.Version, Entity: r.Entity, Outcome: r.Outcome, Pending: r.Pending, Marks: sent.Marks}
+		list[i] = resolve.Result{PUID: r.PUID, Version: r.Version, Entity: r.Entity, Outcome: r.Outcome, Pending: r.Pending,
+			Marks: sent.Marks}
 		if r.Err != nil {
 			list[i].Err = r.Err
 		}
@@ -112,11 +116,16 @@ type failure struct {
 
 // known are the errors that callers of a Queue compare with, by the names that are sent.
 var known = map[string]error{
-	"not_found": problem.ErrNotFound, "erased": problem.ErrErased, "invalid": problem.ErrInvalid, "conflict": problem.ErrConflict,
-	"unavailable": problem.ErrUnavailable, "overloaded": problem.ErrOverloaded, "closed": problem.ErrClosed, "commit_unknown": problem.ErrCommitUnknown,
-	"entity_not_found": entity.ErrNotFound, "entity_erased": entity.ErrErased, "version": entity.ErrVersion, "refused": entity.ErrRefused,
-	"cell_unavailable": cell.ErrUnavailable, "cell_commit_unknown": cell.ErrCommitUnknown, "damaged": cell.ErrDamaged, "no_room": cell.ErrNoRoom,
-	"stale_map": cell.ErrStaleMap, "outdated": resolve.ErrOutdated, "newer": resolve.ErrNewer, "upgrading": resolve.ErrUpgrading,
+	"not_found": problem.ErrNotFound, "erased": problem.ErrErased, "invalid": problem.ErrInvalid,
+	"conflict":    problem.ErrConflict,
+	"unavailable": problem.ErrUnavailable, "overloaded": problem.ErrOverloaded, "closed": problem.ErrClosed,
+	"commit_unknown":   problem.ErrCommitUnknown,
+	"entity_not_found": entity.ErrNotFound, "entity_erased": entity.ErrErased, "version": entity.ErrVersion,
+	"refused":          entity.ErrRefused,
+	"cell_unavailable": cell.ErrUnavailable, "cell_commit_unknown": cell.ErrCommitUnknown, "damaged": cell.ErrDamaged,
+	"no_room":   cell.ErrNoRoom,
+	"stale_map": cell.ErrStaleMap, "outdated": resolve.ErrOutdated, "newer": resolve.ErrNewer,
+	"upgrading": resolve.ErrUpgrading,
 }
 
 func failureOf(err error) *failure {

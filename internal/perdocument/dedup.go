@@ -19,7 +19,8 @@ type dedup struct {
 }
 
 func newDedup() dedup {
-	return dedup{days: map[DayBatch]*counter.DedupState{}, whole: counter.BatchStates{}, unread: map[counter.BatchName]bool{}}
+	return dedup{days: map[DayBatch]*counter.DedupState{}, whole: counter.BatchStates{},
+		unread: map[counter.BatchName]bool{}}
 }
 
 func dayBatch(n counter.BatchName, day counter.BucketKey) DayBatch {

@@ -19,7 +19,8 @@ type PartialWriteError struct{ Days map[counter.BucketKey]error }
 func (e *PartialWriteError) Error() string {
 	for day, err := range e.Days {
 		begin := time.Unix(day.Unit()*24*60*60, 0).UTC()
-		return fmt.Sprintf("counter: %d days were not written, or not for certain: %s of metric %d: %v", len(e.Days), begin.Format(time.DateOnly), day.ID(), err)
+		return fmt.Sprintf("counter: %d days were not written, or not for certain: %s of metric %d: %v", len(e.Days),
+			begin.Format(time.DateOnly), day.ID(), err)
 	}
 	return "counter: some days were not written"
 }
@@ -57,7 +58,8 @@ type UnreadError struct {
 
 // Error describes the unreadable documents, with Err.
 func (e *UnreadError) Error() string {
-	text := fmt.Sprintf("counter: %d days, %d metrics and %d batches cannot be read", len(e.Days), len(e.Metrics), len(e.Keys)+len(e.Producers))
+	text := fmt.Sprintf("counter: %d days, %d metrics and %d batches cannot be read", len(e.Days), len(e.Metrics),
+		len(e.Keys)+len(e.Producers))
 	if e.DedupHorizon {
 		text += ", nor the dedup horizon"
 	}

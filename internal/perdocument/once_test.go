@@ -106,7 +106,8 @@ func (c *cell) raise(t *testing.T, horizon time.Time) {
 func (c *cell) counted(t *testing.T, r *counter.Recorder, at time.Time) int {
 	t.Helper()
 	from := at.Truncate(time.Minute)
-	s, err := r.Series(context.Background(), counter.Query{Metrics: []counter.Metric{"x"}, Step: counter.ByMinute, From: from, To: from.Add(time.Minute)})
+	s, err := r.Series(context.Background(),
+		counter.Query{Metrics: []counter.Metric{"x"}, Step: counter.ByMinute, From: from, To: from.Add(time.Minute)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,8 @@ func BenchmarkWrite(b *testing.B) {
 	database := server.Database(b)
 	rows := make([]exchange.Row, 50_000)
 	for i := range rows {
-		rows[i] = exchange.Row{{fmt.Sprint(i)}, {fmt.Sprint("Blue Door Books ", i)}, {fmt.Sprint("415-555-", i), "food > pizza"}}
+		rows[i] = exchange.Row{{fmt.Sprint(i)}, {fmt.Sprint("Blue Door Books ", i)},
+			{fmt.Sprint("415-555-", i), "food > pizza"}}
 	}
 	file := filepath.Join(b.TempDir(), "rows")
 	target, state := begin(b, server.URL(database)+"&table=recs")

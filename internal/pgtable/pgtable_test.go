@@ -41,7 +41,8 @@ func begin(t testing.TB, url string) (*pgtable.Target, *pgtable.State) {
 	return target, state
 }
 
-var columns = []pgtable.Column{{Name: "puid", Type: pgtable.Number}, {Name: "name", Type: pgtable.Text}, {Name: `odd "'col`, Type: pgtable.List}}
+var columns = []pgtable.Column{{Name: "puid", Type: pgtable.Number}, {Name: "name", Type: pgtable.Text},
+	{Name: `odd "'col`, Type: pgtable.List}}
 
 func load(mark string, gone []string, rows ...exchange.Row) *pgtable.Load {
 	return &pgtable.Load{
@@ -62,7 +63,8 @@ func each[T any](all []T) iter.Seq2[T, error] {
 
 func contents(t testing.TB, server *pgtest.Server, database string) (all [][]string) {
 	t.Helper()
-	return server.Exec(t, database, `SELECT puid, recs.name, array_to_json("odd ""'col"), watermark FROM recs, locus_export ORDER BY puid`)
+	return server.Exec(t, database,
+		`SELECT puid, recs.name, array_to_json("odd ""'col"), watermark FROM recs, locus_export ORDER BY puid`)
 }
 
 // A table that changes are written to is a map that they are applied to.

@@ -169,12 +169,15 @@ func (t *Target) recorded(ctx context.Context, s *State) error {
 	}
 	for _, c := range s.made {
 		if s.types[c] == "" {
-			return fmt.Errorf("%w: %s has lost the column %q: drop the table to export everything again, or name another one", ErrForeign, t.table(), c)
+			return fmt.Errorf("%w: %s has lost the column %q: drop the table to export everything again, or name another one",
+				ErrForeign, t.table(), c)
 		}
 	}
 	for _, d := range []struct{ what, was, is string }{
-		{"of installation", was.Installation, t.spec.Installation}, {"of", was.What, t.spec.What}, {"of kind", was.Kind, t.spec.Kind},
-		{"of source", was.Source, t.spec.Source}, {"of columns", strings.Join(was.Columns, ","), strings.Join(t.spec.Columns, ",")},
+		{"of installation", was.Installation, t.spec.Installation}, {"of", was.What, t.spec.What},
+		{"of kind", was.Kind, t.spec.Kind},
+		{"of source", was.Source, t.spec.Source},
+		{"of columns", strings.Join(was.Columns, ","), strings.Join(t.spec.Columns, ",")},
 	} {
 		if d.was != d.is {
 			return fmt.Errorf("%w: %s was made by an export %s %s, and this one is %s %s: name another table, or drop that one first",

@@ -40,7 +40,8 @@ func find(program string) (string, error) {
 		return "/usr/sbin/" + program, nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("no %s in LOCUS_PG_BIN, /usr/lib/postgresql or PATH: install Debian's postgresql and pgbouncer", program)
+		return "", fmt.Errorf("no %s in LOCUS_PG_BIN, /usr/lib/postgresql or PATH: install Debian's postgresql and pgbouncer",
+			program)
 	}
 	return path, nil
 }

@@ -45,7 +45,8 @@ func TestProblem_String(t *testing.T) {
 
 func TestSort(t *testing.T) {
 	t.Parallel()
-	problems := []problem.Problem{{Line: 2, Pointer: "/a"}, {Line: 1, Pointer: "/b"}, {Line: 1, Pointer: "/a"}, {Pointer: "/z"}}
+	problems := []problem.Problem{{Line: 2, Pointer: "/a"}, {Line: 1, Pointer: "/b"}, {Line: 1, Pointer: "/a"},
+		{Pointer: "/z"}}
 	problem.Sort(problems)
 	var got string
 	for _, p := range problems {
@@ -65,7 +66,8 @@ func TestInvalidError(t *testing.T) {
 	if err := problem.At("/of", problem.Invalid("/key", "invalid", "no")); err.Error() != "of: no" {
 		t.Errorf("%v", err)
 	}
-	of := &problem.InvalidError{Definition: "rollup", Problems: []problem.Problem{{Pointer: "/group", Detail: "no"}, {Detail: "empty"}}}
+	of := &problem.InvalidError{Definition: "rollup",
+		Problems: []problem.Problem{{Pointer: "/group", Detail: "no"}, {Detail: "empty"}}}
 	if of.Error() != "the definition of the rollup is not valid: group: no; empty" {
 		t.Errorf("%v", of)
 	}

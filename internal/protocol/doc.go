@@ -5,8 +5,8 @@
 // [Compaction] takes generations out of the search. Package cell describes the rules that they follow and why these are
 // sufficient.
 //
-// All three are values. Each returns its next [Request] and is given the [Reply]. They have no goroutine, clock or database, so
-// the code that runs in production also runs in a model that explores every interleaving of three processes, three
-// generations and a key, and in a simulator of killed servers, unreachable cells, lost replies and lost seals. For each rule
-// there is a planted bug that omits it, and the model finds each of them.
+// All three are values. Each returns its next [Request] and is given the [Reply]. They have no goroutine, clock or
+// database, so the code that runs in production also runs in a model that explores every interleaving of three
+// processes, three generations and a key, and in a simulator of killed servers, unreachable cells, lost replies and
+// lost seals. For each rule there is a planted bug that omits it, and the model finds each of them.
 package protocol

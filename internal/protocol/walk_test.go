@@ -13,8 +13,10 @@ import (
 var doNames = map[protocol.Action]string{
 	protocol.ActionDone: "done", protocol.ActionRefresh: "refresh",
 	protocol.ActionRead: "read", protocol.ActionSeal: "seal", protocol.ActionPut: "put",
-	protocol.ActionMake: "make", protocol.ActionAnnounce: "announce", protocol.ActionWait: "wait", protocol.ActionPublish: "publish",
-	protocol.ActionFilter: "filter", protocol.ActionCopy: "copy", protocol.ActionFloor: "floor", protocol.ActionRetire: "retire", protocol.ActionDrop: "drop",
+	protocol.ActionMake: "make", protocol.ActionAnnounce: "announce", protocol.ActionWait: "wait",
+	protocol.ActionPublish: "publish",
+	protocol.ActionFilter:  "filter", protocol.ActionCopy: "copy", protocol.ActionFloor: "floor",
+	protocol.ActionRetire: "retire", protocol.ActionDrop: "drop",
 }
 
 func request(r protocol.Request) string {
@@ -38,7 +40,8 @@ func story[M interface {
 }
 
 func view(generations, current, floor uint16) protocol.View {
-	return protocol.View{Epoch: uint64(generations + current + floor), Generations: generations, Current: current, Floor: floor}
+	return protocol.View{Epoch: uint64(generations + current + floor), Generations: generations, Current: current,
+		Floor: floor}
 }
 
 func TestWalk_Stories(t *testing.T) {
@@ -65,18 +68,29 @@ func TestWalk_Stories(t *testing.T) {
 	}{
 		{"nowhere", protocol.Walk{}, three, []protocol.Reply{open, sealed, open}, "read g2, read g1, read g0, done", 0},
 		{"old and found", protocol.Walk{}, three, []protocol.Reply{open, had}, "read g2, read g1, done", puid},
-		{"the map is old", protocol.Walk{}, view(2, 1, 0), []protocol.Reply{sealed, {View: three}, has}, "read g1, refresh, read g2, done", puid},
+		{"the map is old", protocol.Walk{}, view(2, 1, 0), []protocol.Reply{sealed, {View: three}, has},
+			"read g1, refresh, read g2, done", puid},
 		{"which a hit does not mind", protocol.Walk{}, view(2, 1, 0), []protocol.Reply{had}, "read g1, done", puid},
-		{"compacted meanwhile", protocol.Walk{}, three, []protocol.Reply{open, gone, {View: view(3, 2, 2)}, has}, "read g2, read g1, refresh, read g2, done", puid},
+		{"compacted meanwhile", protocol.Walk{}, three, []protocol.Reply{open, gone, {View: view(3, 2, 2)}, has},
+			"read g2, read g1, refresh, read g2, done", puid},
 		{"above the floor only", protocol.Walk{}, view(3, 2, 2), []protocol.Reply{open}, "read g2, done", 0},
-		{"the first generation", protocol.Walk{Op: protocol.WalkPut}, view(1, 0, 0), []protocol.Reply{has}, "put g0, done", puid},
-		{"a new key", protocol.Walk{Op: protocol.WalkPut}, three, []protocol.Reply{open, open, sealed, sealed, has}, "read g2, read g1, seal g1, read g0, put g2, done", puid},
-		{"a new key after filters: one probe", protocol.Walk{Op: protocol.WalkPut}, proven, []protocol.Reply{has}, "put g2, done", puid},
-		{"one filter", protocol.Walk{Op: protocol.WalkPut}, nearly, []protocol.Reply{open, sealed, has}, "read g2, read g0, put g2, done", puid},
-		{"came before the seal", protocol.Walk{Op: protocol.WalkPut}, view(2, 1, 0), []protocol.Reply{open, open, had}, "read g1, read g0, seal g0, done", puid},
-		{"an old key needs no seal", protocol.Walk{Op: protocol.WalkPut}, view(2, 1, 0), []protocol.Reply{open, has}, "read g1, read g0, done", puid},
-		{"refused", protocol.Walk{Op: protocol.WalkPut}, view(1, 0, 0), []protocol.Reply{fenced, {View: view(2, 1, 0)}, open, sealed, has}, "put g0, refresh, read g1, read g0, put g1, done", puid},
-		{"post", protocol.Walk{Op: protocol.WalkPost}, three, []protocol.Reply{open, sealed, sealed}, "read g1, seal g1, read g0, put g2", 0},
+		{"the first generation", protocol.Walk{Op: protocol.WalkPut}, view(1, 0, 0), []protocol.Reply{has},
+			"put g0, done", puid},
+		{"a new key", protocol.Walk{Op: protocol.WalkPut}, three, []protocol.Reply{open, open, sealed, sealed, has},
+			"read g2, read g1, seal g1, read g0, put g2, done", puid},
+		{"a new key after filters: one probe", protocol.Walk{Op: protocol.WalkPut}, proven, []protocol.Reply{has},
+			"put g2, done", puid},
+		{"one filter", protocol.Walk{Op: protocol.WalkPut}, nearly, []protocol.Reply{open, sealed, has},
+			"read g2, read g0, put g2, done", puid},
+		{"came before the seal", protocol.Walk{Op: protocol.WalkPut}, view(2, 1, 0), []protocol.Reply{open, open, had},
+			"read g1, read g0, seal g0, done", puid},
+		{"an old key needs no seal", protocol.Walk{Op: protocol.WalkPut}, view(2, 1, 0), []protocol.Reply{open, has},
+			"read g1, read g0, done", puid},
+		{"refused", protocol.Walk{Op: protocol.WalkPut}, view(1, 0, 0),
+			[]protocol.Reply{fenced, {View: view(2, 1, 0)}, open, sealed, has},
+			"put g0, refresh, read g1, read g0, put g1, done", puid},
+		{"post", protocol.Walk{Op: protocol.WalkPost}, three, []protocol.Reply{open, sealed, sealed},
+			"read g1, seal g1, read g0, put g2", 0},
 		{"post, all sealed", protocol.Walk{Op: protocol.WalkPost}, proven, nil, "put g2", 0},
 	} {
 		w := c.walk.Start(c.view)
@@ -107,10 +121,14 @@ func TestActivation_Stories(t *testing.T) {
 			[]protocol.Reply{done, newest(view(3, 1, 0)), done, newest(view(3, 2, 0)), done, done, done, done},
 			"make g2, announce g2, wait g2, publish g2, seal g0, seal g1, filter g0, filter g1, done",
 		},
-		{"another process changed the map", view(2, 1, 0), []protocol.Reply{done, newest(view(2, 1, 1))}, "make g2, announce g2, announce g2"},
-		{"another process announced it", view(2, 1, 0), []protocol.Reply{done, newest(view(3, 1, 0))}, "make g2, announce g2, wait g2"},
-		{"announced", view(3, 1, 0), []protocol.Reply{done, newest(view(3, 1, 0)), done, newest(view(3, 2, 0))}, "wait g2, publish g2, wait g2, publish g2, seal g0"},
-		{"behind another", view(3, 0, 0), []protocol.Reply{done, newest(view(3, 1, 0)), done, newest(view(3, 2, 0))}, "wait g1, publish g1, wait g2, publish g2, seal g0"},
+		{"another process changed the map", view(2, 1, 0), []protocol.Reply{done, newest(view(2, 1, 1))},
+			"make g2, announce g2, announce g2"},
+		{"another process announced it", view(2, 1, 0), []protocol.Reply{done, newest(view(3, 1, 0))},
+			"make g2, announce g2, wait g2"},
+		{"announced", view(3, 1, 0), []protocol.Reply{done, newest(view(3, 1, 0)), done, newest(view(3, 2, 0))},
+			"wait g2, publish g2, wait g2, publish g2, seal g0"},
+		{"behind another", view(3, 0, 0), []protocol.Reply{done, newest(view(3, 1, 0)), done, newest(view(3, 2, 0))},
+			"wait g1, publish g1, wait g2, publish g2, seal g0"},
 		{"current", view(3, 2, 1), []protocol.Reply{done, done}, "seal g1, filter g1, done"},
 	} {
 		if got := story(protocol.NewRollout(2, c.view), c.replies...); got != c.want {
@@ -144,7 +162,9 @@ func TestCompaction_Stories(t *testing.T) {
 			[]protocol.Reply{done, {Fenced: true}, newest(view(3, 2, 0)), done, done, done},
 			"seal g0, copy g1, refresh, seal g0, seal g1, copy g2, floor g1",
 		},
-		{"another process changed the map", 1, view(2, 1, 0), []protocol.Reply{done, done, newest(view(3, 1, 0)), newest(view(3, 1, 1))}, "seal g0, copy g1, floor g1, floor g1, retire g0"},
+		{"another process changed the map", 1, view(2, 1, 0),
+			[]protocol.Reply{done, done, newest(view(3, 1, 0)), newest(view(3, 1, 1))},
+			"seal g0, copy g1, floor g1, floor g1, retire g0"},
 		{"killed after the floor", 1, view(3, 2, 1), []protocol.Reply{done, done}, "retire g0, drop g0, done"},
 		{"nothing to do", 0, view(3, 2, 0), nil, "done"},
 	} {

@@ -43,7 +43,8 @@ type Options[D any, R Runner] struct {
 	// Ended is called when a runner has ended, before another takes its place. It never runs concurrently with the
 	// calls of Each.
 	Ended func(name string, r R)
-	// Stale reports whether all runners have to begin again, nil never. It is called after definitions were read, if there are any.
+	// Stale reports whether all runners have to begin again, nil never. It is called after definitions were read, if
+	// there are any.
 	Stale func(ctx context.Context) bool
 }
 

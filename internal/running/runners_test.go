@@ -97,7 +97,8 @@ func TestRunners_FollowTheDefinitions(t *testing.T) {
 			}
 		}
 	}
-	a, b := running.Wanted[string]{Name: "a", Revision: 1, Definition: "a"}, running.Wanted[string]{Name: "b", Revision: 2, Definition: "b"}
+	a, b := running.Wanted[string]{Name: "a", Revision: 1, Definition: "a"}, running.Wanted[string]{Name: "b", Revision: 2,
+		Definition: "b"}
 	w.define(a)
 	expect("runs a")
 	w.define(a, b)

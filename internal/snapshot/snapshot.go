@@ -123,7 +123,8 @@ func together(ctx context.Context, group *errgroup.Group, ids []cell.ID, late <-
 		select {
 		case <-ready:
 		case <-late:
-			return fmt.Errorf("%w: the %d cells need a connection each at the same time, and did not get one within %v", engine.ErrUnavailable, len(ids), openPatience)
+			return fmt.Errorf("%w: the %d cells need a connection each at the same time, and did not get one within %v",
+				engine.ErrUnavailable, len(ids), openPatience)
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

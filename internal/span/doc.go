@@ -7,6 +7,6 @@
 //	context ──► resolve, backends ────► Start ───────┼─► Recording: internal/obs, by OpenTelemetry
 //	        └─► sink/webhook ─────────► Header ──────┘
 //
-// The current span is in the context, so that work without one, such as polling for changes, makes no spans. A request that is not
-// sampled has none either. Then Start returns the context that it was given, and nothing is allocated.
+// The current span is in the context, so that work without one, such as polling for changes, makes no spans. A request
+// that is not sampled has none either. Then Start returns the context that it was given, and nothing is allocated.
 package span

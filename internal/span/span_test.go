@@ -56,7 +56,8 @@ func TestSpan_Nests(t *testing.T) {
 	sibling.End(nil)
 	child.End(errors.New("full"))
 	root.End(nil)
-	want := []string{"request/write: cell=3", "request/write: rows", "request/write: link request", "request/beside: end", "request/write: full", "request: end"}
+	want := []string{"request/write: cell=3", "request/write: rows", "request/write: link request", "request/beside: end",
+		"request/write: full", "request: end"}
 	if !slices.Equal(told, want) {
 		t.Errorf("told %q, want %q", told, want)
 	}

@@ -13,14 +13,16 @@ import (
 func TestStatements_HaveTheTextOfTheProgram(t *testing.T) {
 	t.Parallel()
 	for want, sql := range map[string][]string{
-		"/SELECT record|db.query.text=SELECT key FROM record WHERE puid = $1":                                {"SELECT key\n\tFROM record WHERE puid = $1"},
-		"/INSERT entity|db.query.text=INSERT INTO entity(id) VALUES (?)":                                     {"INSERT INTO entity(id) VALUES (?)"},
-		"/UPDATE locus_state|db.query.text=UPDATE locus_state SET n = n + 1":                                 {"UPDATE locus_state SET n = n + 1"},
-		"/COMMIT|db.query.text=COMMIT":                                                                       {"COMMIT"},
-		"/DELETE|db.query.text=DELETE FROM":                                                                  {"DELETE FROM"},
-		"/statement|db.query.text=":                                                                          {""},
-		"/statements|db.query.text=BEGIN; SELECT 1 FROM a|db.operation.batch.size":                           {"BEGIN", "SELECT 1 FROM a"},
-		"/SELECT long_|db.query.text=SELECT " + strings.Repeat("é", 490) + strings.Repeat("x", 1000-7-2*490): {"SELECT " + strings.Repeat("é", 490) + strings.Repeat("x", 1000) + " FROM long_"},
+		"/SELECT record|db.query.text=SELECT key FROM record WHERE puid = $1": {"SELECT key\n\tFROM record WHERE puid = $1"},
+		"/INSERT entity|db.query.text=INSERT INTO entity(id) VALUES (?)":      {"INSERT INTO entity(id) VALUES (?)"},
+		"/UPDATE locus_state|db.query.text=UPDATE locus_state SET n = n + 1":  {"UPDATE locus_state SET n = n + 1"},
+		"/COMMIT|db.query.text=COMMIT":                                        {"COMMIT"},
+		"/DELETE|db.query.text=DELETE FROM":                                   {"DELETE FROM"},
+		"/statement|db.query.text=":                                           {""},
+		"/statements|db.query.text=BEGIN; SELECT 1 FROM a|db.operation.batch.size": {"BEGIN",
+			"SELECT 1 FROM a"},
+		"/SELECT long_|db.query.text=SELECT " + strings.Repeat("é", 490) + strings.Repeat("x",
+			1000-7-2*490): {"SELECT " + strings.Repeat("é", 490) + strings.Repeat("x", 1000) + " FROM long_"},
 	} {
 		var told []string
 		root := span.New(&written{"", &told})

@@ -151,7 +151,8 @@ func TestBuilder_LeavesOut(t *testing.T) {
 // names returns n different words that look like names.
 func names(n int) []string {
 	r := rand.New(rand.NewPCG(1, 2))
-	parts := []string{"ba", "ri", "ton", "mel", "shi", "go", "ra", "ne", "lund", "vic", "ster", "o", "el", "hart", "ma", "qui", "ber", "ley", "dan", "fo", "tz", "kow", "ski", "ie", "ham", "wick", "pe", "ur", "san", "to", "al", "en"}
+	parts := []string{"ba", "ri", "ton", "mel", "shi", "go", "ra", "ne", "lund", "vic", "ster", "o", "el", "hart", "ma",
+		"qui", "ber", "ley", "dan", "fo", "tz", "kow", "ski", "ie", "ham", "wick", "pe", "ur", "san", "to", "al", "en"}
 	seen := make(map[string]bool, n)
 	for len(seen) < n {
 		w := ""

@@ -40,7 +40,8 @@ func (l *List) Within(word string, edits, limit int) []Word {
 	}
 	w.all()
 	slices.SortFunc(w.found, func(a, b Word) int {
-		return cmp.Or(cmp.Compare(a.Edits, b.Edits), cmp.Compare(w.strange(a.Text), w.strange(b.Text)), cmp.Compare(a.Text, b.Text))
+		return cmp.Or(cmp.Compare(a.Edits, b.Edits), cmp.Compare(w.strange(a.Text), w.strange(b.Text)),
+			cmp.Compare(a.Text, b.Text))
 	})
 	return slices.Clone(w.found[:min(len(w.found), limit)])
 }

@@ -136,7 +136,8 @@ func TestMySQL(t *testing.T) {
 		t.Errorf("from 6 on: %q, %v", from, err)
 	}
 	// A long result is not read to its end because the table is closed.
-	many, err := sqltable.Open(t.Context(), name, &sqltable.Options{Query: "SELECT a.seq FROM seq_1_to_1000000 a, seq_1_to_1000000 b"})
+	many, err := sqltable.Open(t.Context(), name,
+		&sqltable.Options{Query: "SELECT a.seq FROM seq_1_to_1000000 a, seq_1_to_1000000 b"})
 	if err == nil {
 		if _, err = many.Next(); err == nil {
 			err = many.Close()
@@ -157,7 +158,8 @@ func TestMySQL(t *testing.T) {
 		{name + "&x=1", `"x"`, "", sqltable.Options{Table: "items"}},
 	} {
 		reason, hint := failure(t, c.name, &c.o)
-		if !strings.Contains(reason, c.reason) || !strings.Contains(hint, c.hint) || strings.Contains(reason+hint, "secret") || strings.Contains(reason, "cr@et") {
+		if !strings.Contains(reason, c.reason) || !strings.Contains(hint, c.hint) ||
+			strings.Contains(reason+hint, "secret") || strings.Contains(reason, "cr@et") {
 			t.Errorf("%s %+v: %s; %s", sqltable.Name(c.name), c.o, reason, hint)
 		}
 	}

@@ -30,7 +30,8 @@ SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout =
 func openPostgres(ctx context.Context, name string) (database, error) {
 	config, err := pgconn.ParseConfig(name)
 	if err != nil {
-		return nil, fmt.Errorf("the URL %s, or a variable PG..., cannot be parsed", Name(name)) // the error may name the password
+		// the error may name the password
+		return nil, fmt.Errorf("the URL %s, or a variable PG..., cannot be parsed", Name(name))
 	}
 	if config.RuntimeParams["application_name"] == "" {
 		config.RuntimeParams["application_name"] = "locus ingest"

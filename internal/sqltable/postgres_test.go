@@ -58,7 +58,8 @@ func TestPostgres_Pages(t *testing.T) {
 	}
 	server.Exec(t, db, `DELETE FROM "My Shop".items WHERE b = 'new'`)
 	for i := range all {
-		rest, err := read(t, server.URL(db), &sqltable.Options{Table: o.Table, Page: 7, After: positions[i], Rows: int64(i + 1)})
+		rest, err := read(t, server.URL(db),
+			&sqltable.Options{Table: o.Table, Page: 7, After: positions[i], Rows: int64(i + 1)})
 		if err != nil || !slices.Equal(rest, all[i+1:]) {
 			t.Fatalf("after row %d: %q, %v, want %q", i, rest, err, all[i+1:])
 		}
@@ -115,7 +116,8 @@ func TestPostgres_Passwords(t *testing.T) {
 		}
 	}
 	for _, name := range []string{
-		"postgres://reader:wrongse/cret@/postgres?host=" + url.QueryEscape(socket), "postgres://reader:%zzwrongsecret@/x", "postgres://reader:wrongsecret@/x?sslmode=never",
+		"postgres://reader:wrongse/cret@/postgres?host=" + url.QueryEscape(socket), "postgres://reader:%zzwrongsecret@/x",
+		"postgres://reader:wrongsecret@/x?sslmode=never",
 	} {
 		_, err := read(t, name, &sqltable.Options{Table: "t"})
 		if err == nil || strings.Contains(err.Error(), "secret") || strings.Contains(sqltable.Name(name), "cret") {

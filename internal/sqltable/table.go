@@ -42,7 +42,8 @@ type column struct {
 
 // database is an open snapshot.
 type database interface {
-	// describe returns the columns of the table or query, and its primary key: none for a query, or if the key may be null.
+	// describe returns the columns of the table or query, and its primary key: none for a query, or if the key may be
+	// null.
 	describe(ctx context.Context, from string, table string) (columns []column, key []string, err error)
 	// query runs a statement. Parameters are written by param.
 	query(ctx context.Context, statement string, args []string) (rows, error)
@@ -133,13 +134,15 @@ func (t *Table) describe() (err error) {
 		t.at = append(t.at, i)
 	}
 	if len(t.last) > 0 && len(t.last) != len(t.key) {
-		return &tabular.Error{Reason: "the primary key is another one than before", Hint: "remove the state file to begin again"}
+		return &tabular.Error{Reason: "the primary key is another one than before",
+			Hint: "remove the state file to begin again"}
 	}
 	if t.o.Since == "" {
 		return nil
 	}
 	if !slices.Contains(names, t.o.Since) {
-		return &tabular.Error{Reason: fmt.Sprintf("there is no column %.60q for --since", t.o.Since), Hint: "the columns are: " + strings.Join(names, ", ")}
+		return &tabular.Error{Reason: fmt.Sprintf("there is no column %.60q for --since", t.o.Since),
+			Hint: "the columns are: " + strings.Join(names, ", ")}
 	}
 	return t.highest()
 }
@@ -201,7 +204,8 @@ func (t *Table) Next() (tabular.Row, error) {
 		if stopped := t.ctx.Err(); stopped != nil { // drivers have errors of their own for it
 			err = stopped
 		}
-		err = &tabular.Error{Reason: fmt.Sprintf("reading stopped after row %d", t.number), Hint: "the rows before stay", Err: err}
+		err = &tabular.Error{Reason: fmt.Sprintf("reading stopped after row %d", t.number),
+			Hint: "the rows before stay", Err: err}
 	}
 	t.err = err
 	return row, err

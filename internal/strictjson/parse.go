@@ -58,7 +58,8 @@ func Parse(data []byte) (Value, error) {
 			}
 		case '0':
 			if number := token.String(); len(number) > MaxNumber {
-				return Value{}, fmt.Errorf("%w at byte %d: a number has at most %d characters", ErrSyntax, d.InputOffset()-int64(len(number)), MaxNumber)
+				return Value{}, fmt.Errorf("%w at byte %d: a number has at most %d characters", ErrSyntax,
+					d.InputOffset()-int64(len(number)), MaxNumber)
 			}
 		}
 		if depth == 0 {

@@ -53,7 +53,8 @@ func OpenParquet(r io.ReaderAt, size int64) (Table, error) {
 		return t.describe()
 	})
 	if err != nil {
-		return nil, &Error{Reason: "the footer of the Parquet file cannot be read", Hint: "see whether the file is complete", Err: err}
+		return nil, &Error{Reason: "the footer of the Parquet file cannot be read",
+			Hint: "see whether the file is complete", Err: err}
 	}
 	return t, nil
 }
@@ -192,7 +193,8 @@ func (t *parquetTable) read() (err error) {
 		return errors.Join(noEOF(err), t.endGroup())
 	}
 	if t.left -= int64(t.n); t.left < 0 || t.left > 0 && (err != nil || t.n == 0) {
-		return errors.Join(fmt.Errorf("it has %d rows more or fewer than the footer says", max(t.left, -t.left)), t.endGroup())
+		return errors.Join(fmt.Errorf("it has %d rows more or fewer than the footer says", max(t.left, -t.left)),
+			t.endGroup())
 	}
 	return nil
 }

@@ -95,7 +95,8 @@ func TestParquet_Texts(t *testing.T) {
 	full := row{
 		Text: "007", Bool: true, Int: -7, Unsigned: 1<<64 - 1, Float: 0.1, Double: 1001, Money: -5, Date: -1,
 		UTC: time.Date(2026, 1, 2, 15, 4, 5, 120_000_000, time.FixedZone("", 3600)), Local: 1, Time: 3723_000_004,
-		Impala: deprecated.Int96{0, 0, 2440589}, ID: [16]byte{0xab, 15: 1}, Phones: []string{"a", "b c"}, Legacy: []int32{1, 2},
+		Impala: deprecated.Int96{0, 0, 2440589}, ID: [16]byte{0xab, 15: 1}, Phones: []string{"a", "b c"},
+		Legacy:   []int32{1, 2},
 		Place:    &contact{Email: "p"},
 		Contacts: []contact{{Email: "x", Tags: []string{"1", "2"}}, {Email: "y"}}, Names: map[string]string{"de": "Köln"},
 	}
@@ -186,7 +187,8 @@ func TestParquet_Damage(t *testing.T) {
 		case !slices.Equal(table.Columns(), columns):
 			// Other names: the mapping of the columns sees them.
 		case !slices.Equal(got, want):
-			t.Errorf("byte %d of %d, the footer at %d: %d rows, not the right ones, and no error", at, len(file), footer, len(got))
+			t.Errorf("byte %d of %d, the footer at %d: %d rows, not the right ones, and no error", at, len(file),
+				footer, len(got))
 		}
 	}
 	if failed < len(file)/8 {

@@ -54,7 +54,8 @@ func unpacker(codec format.CompressionCodec, page []byte) (io.Reader, error) {
 	case format.Brotli:
 		return brotli.NewReader(bytes.NewReader(page)), nil
 	case format.Zstd:
-		d, err := zstd.NewReader(bytes.NewReader(page), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxPage), zstd.WithDecoderLowmem(true))
+		d, err := zstd.NewReader(bytes.NewReader(page), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxPage),
+			zstd.WithDecoderLowmem(true))
 		if err != nil {
 			return nil, err
 		}

@@ -226,5 +226,6 @@ func dashed(b []byte) string {
 	if len(b) != 16 {
 		return hex.EncodeToString(b)
 	}
-	return strings.Join([]string{hex.EncodeToString(b[:4]), hex.EncodeToString(b[4:6]), hex.EncodeToString(b[6:8]), hex.EncodeToString(b[8:10]), hex.EncodeToString(b[10:])}, "-")
+	return strings.Join([]string{hex.EncodeToString(b[:4]), hex.EncodeToString(b[4:6]), hex.EncodeToString(b[6:8]),
+		hex.EncodeToString(b[8:10]), hex.EncodeToString(b[10:])}, "-")
 }

@@ -41,7 +41,8 @@ type sheet struct {
 func OpenWorkbook(r io.ReaderAt, size int64) (*Workbook, error) {
 	archive, err := zip.NewReader(r, size)
 	if err != nil {
-		return nil, &Error{Reason: "it is a zip archive, as workbooks are, and the list of its parts cannot be read", Hint: "see whether the file is complete", Err: err}
+		return nil, &Error{Reason: "it is a zip archive, as workbooks are, and the list of its parts cannot be read",
+			Hint: "see whether the file is complete", Err: err}
 	}
 	w := &Workbook{parts: map[string]*zip.File{}}
 	unpacked := uint64(0)
@@ -54,7 +55,8 @@ func OpenWorkbook(r io.ReaderAt, size int64) (*Workbook, error) {
 		}
 	}
 	if unpacked > maxRatio*uint64(size)+1<<20 {
-		return nil, &Error{Reason: fmt.Sprintf("it unpacks to more than %d times its size", maxRatio), Hint: "if it is meant to, save the sheet as CSV"}
+		return nil, &Error{Reason: fmt.Sprintf("it unpacks to more than %d times its size", maxRatio),
+			Hint: "if it is meant to, save the sheet as CSV"}
 	}
 	switch {
 	case w.parts["xl/workbook.bin"] != nil:
@@ -71,7 +73,8 @@ func OpenWorkbook(r io.ReaderAt, size int64) (*Workbook, error) {
 }
 
 func damagedWorkbook(err error) error {
-	return &Error{Reason: "the workbook is damaged", Hint: "open and save it with a spreadsheet program, or save it as CSV", Err: noEOF(err)}
+	return &Error{Reason: "the workbook is damaged",
+		Hint: "open and save it with a spreadsheet program, or save it as CSV", Err: noEOF(err)}
 }
 
 // Sheets returns the names of the sheets in their order, hidden ones last.

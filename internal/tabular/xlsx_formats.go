@@ -31,7 +31,8 @@ const (
 var builtInFormats = map[int]formatClass{
 	14: asDate, 15: asDate, 16: asDate, 17: asDate, 18: asTime, 19: asTime, 20: asTime, 21: asTime, 22: asDateTime,
 	27: asDate, 28: asDate, 29: asDate, 30: asDate, 31: asDate, 32: asTime, 33: asTime, 34: asTime, 35: asTime, 36: asDate,
-	45: asTime, 46: asElapsed, 47: asTime, 50: asDate, 51: asDate, 52: asDate, 53: asDate, 54: asDate, 55: asTime, 56: asTime, 57: asDate, 58: asDate,
+	45: asTime, 46: asElapsed, 47: asTime, 50: asDate, 51: asDate, 52: asDate, 53: asDate, 54: asDate, 55: asTime,
+	56: asTime, 57: asDate, 58: asDate,
 }
 
 // readFormats reads the styles of cells.
@@ -78,7 +79,8 @@ func parseFormat(code string) numberFormat {
 				end = len(code) - i - 1
 			}
 			inner := strings.ToLower(code[i+1 : i+1+end])
-			elapsed = elapsed || code[i] == '[' && inner != "" && strings.Trim(inner, inner[:1]) == "" && strings.Contains("hms", inner[:1])
+			elapsed = elapsed || code[i] == '[' && inner != "" && strings.Trim(inner, inner[:1]) == "" &&
+				strings.Contains("hms", inner[:1])
 			i += end + 1
 		default:
 			letters.WriteByte(code[i])

@@ -60,7 +60,8 @@ func (g *Grid) Next() (int64, []string, error) {
 	}
 	if !errors.Is(g.err, io.EOF) {
 		if _, known := errors.AsType[*Error](g.err); !known {
-			g.err = &Error{Reason: fmt.Sprintf("sheet %.60q is damaged after row %d", g.name, g.number), Hint: "the rows before stay; open and save the file with a spreadsheet program", Err: g.err}
+			g.err = &Error{Reason: fmt.Sprintf("sheet %.60q is damaged after row %d", g.name, g.number),
+				Hint: "the rows before stay; open and save the file with a spreadsheet program", Err: g.err}
 		}
 	}
 	return 0, nil, g.err

@@ -25,8 +25,8 @@ const maxMerged = 1 << 20
 
 var mergeCell = regexp.MustCompile(`mergeCell\s[^>]*\bref="([A-Za-z]+)(\d+):[A-Za-z]+(\d+)"`)
 
-// Merged returns the cells of a sheet that are merged with cells below them, ordered by row. They are listed behind the rows, so the
-// sheet is read to its end, but not decoded. The error is an *Error.
+// Merged returns the cells of a sheet that are merged with cells below them, ordered by row. They are listed behind the
+// rows, so the sheet is read to its end, but not decoded. The error is an *Error.
 func (w *Workbook) Merged(name string) (all []Merged, err error) {
 	i := slices.IndexFunc(w.sheets, func(s sheet) bool { return s.name == name })
 	if i < 0 {

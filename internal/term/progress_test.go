@@ -18,7 +18,8 @@ func TestProgress(t *testing.T) {
 		want     string
 	}{
 		{"a pipe gets a line every five seconds", false, "at 5s\na notice\nat 10s\n"},
-		{"a terminal gets one line, written over", true, "\r\x1b[Kat 1s\r\x1b[Kat 5s\r\x1b[Ka notice\n\r\x1b[Kat 6s\r\x1b[Kat 10s\n"},
+		{"a terminal gets one line, written over", true,
+			"\r\x1b[Kat 1s\r\x1b[Kat 5s\r\x1b[Ka notice\n\r\x1b[Kat 6s\r\x1b[Kat 10s\n"},
 	} {
 		now := time.Unix(0, 0)
 		var b strings.Builder

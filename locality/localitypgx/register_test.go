@@ -78,7 +78,8 @@ func TestRegister_Scans(t *testing.T) {
 				t.Errorf("%T: %v", target, err)
 			}
 		}
-		if got != id || null != some(id) || *pointer != id || text != sample || google.String() != sample || plain != [16]byte(id) {
+		if got != id || null != some(id) || *pointer != id || text != sample || google.String() != sample ||
+			plain != [16]byte(id) {
 			t.Errorf("scanned %v, %v, %v, %v, %v, %v", got, null, pointer, text, google, plain)
 		}
 		for _, target := range []any{&got, &null, &pointer} {
@@ -115,7 +116,8 @@ func TestRegister_Arrays(t *testing.T) {
 	eachFormat(t, func(t *testing.T, format int16, _ []byte) {
 		m := registered()
 		ids, nulls := []locality.ID{id, other}, []locality.NullID{some(id), none, some(other)}
-		plain, err := pgtype.NewMap().Encode(pgtype.UUIDArrayOID, format, []pgtype.UUID{{Bytes: id, Valid: true}, {Bytes: other, Valid: true}}, nil)
+		plain, err := pgtype.NewMap().Encode(pgtype.UUIDArrayOID, format,
+			[]pgtype.UUID{{Bytes: id, Valid: true}, {Bytes: other, Valid: true}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,8 +8,9 @@ import (
 )
 
 // RulesName is the version of the matcher: the code that makes entities by normalisation, blocking keys, scoring and
-// clustering. The rules of an installation name the version that their entities were made by; see resolve.Resolver.Upgrade.
-// A change of that code gets the next number. Kinds and term-frequency tables are data and not part of it.
+// clustering. The rules of an installation name the version that their entities were made by; see
+// resolve.Resolver.Upgrade. A change of that code gets the next number. Kinds and term-frequency tables are data and
+// not part of it.
 const RulesName = "matcher 13"
 
 // RowsName names the form of the derived rows. It is part of a cell's identity: a backend refuses rows of another form.

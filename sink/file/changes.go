@@ -20,7 +20,8 @@ import (
 	"github.com/locus-db/locus/sink"
 )
 
-// ChangeSink is the target of changes in a directory: a file of JSON lines for each cell and day, which is only appended to.
+// ChangeSink is the target of changes in a directory: a file of JSON lines for each cell and day, which is only
+// appended to.
 type ChangeSink struct {
 	dir string
 
@@ -48,8 +49,8 @@ func checkChanges(u *url.URL) error {
 	return nil
 }
 
-// OpenChanges returns the target of a directory, which is created if it is missing. The error wraps sink.ErrStop if it has
-// files of another program.
+// OpenChanges returns the target of a directory, which is created if it is missing. The error wraps sink.ErrStop if it
+// has files of another program.
 func OpenChanges(_ context.Context, dir string) (*ChangeSink, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("file: create the directory: %w", err)

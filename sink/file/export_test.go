@@ -21,7 +21,8 @@ func Newest(dir string) (map[locality.ID]sink.Event, []part, error) {
 	}
 	all := map[locality.ID]sink.Event{}
 	err = merge(dir, m.Format, m.Parts, func(l *line) error {
-		all[l.ID] = sink.Event{ID: l.ID, Rev: l.Rev, Op: l.Op, Kind: l.Kind, Into: l.Into, At: l.At, Records: l.Records, View: view(l.View)}
+		all[l.ID] = sink.Event{ID: l.ID, Rev: l.Rev, Op: l.Op, Kind: l.Kind, Into: l.Into, At: l.At, Records: l.Records,
+			View: view(l.View)}
 		return nil
 	})
 	return all, m.Parts, err

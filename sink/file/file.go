@@ -29,8 +29,8 @@ type Sink struct {
 
 var _ sink.Sink = (*Sink)(nil)
 
-// Open returns the sink of a directory, which is created if it is missing. The error wraps sink.ErrStop if it has files of
-// another program, or parts of another format.
+// Open returns the sink of a directory, which is created if it is missing. The error wraps sink.ErrStop if it has files
+// of another program, or parts of another format.
 func Open(_ context.Context, dir string, format Format) (*Sink, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("file: create the directory: %w", err)
@@ -50,7 +50,8 @@ func Open(_ context.Context, dir string, format Format) (*Sink, error) {
 	case err != nil:
 		return nil, err
 	case m.Format != format:
-		return nil, fmt.Errorf("%w: %s has parts of the format %s: give the sink another directory", sink.ErrStop, dir, m.Format)
+		return nil, fmt.Errorf("%w: %s has parts of the format %s: give the sink another directory", sink.ErrStop,
+			dir, m.Format)
 	}
 	s.manifest = m
 	return s, nil

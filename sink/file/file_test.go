@@ -55,10 +55,12 @@ func TestConformance(t *testing.T) {
 func id(n int) locality.ID { return locality.ID{0: byte(n >> 8), 1: byte(n), 15: 1} }
 
 func upsert(n int, rev int64) sink.Event {
-	return sink.Event{ID: id(n), Rev: rev, Op: sink.Upsert, Kind: "place", At: "g0-1:2", Records: []string{"a:1"}, View: map[string]any{"name": fmt.Sprint(rev)}}
+	return sink.Event{ID: id(n), Rev: rev, Op: sink.Upsert, Kind: "place", At: "g0-1:2", Records: []string{"a:1"},
+		View: map[string]any{"name": fmt.Sprint(rev)}}
 }
 
-// Batches of any sizes, with owners that change, end in the newest event of each ID, in few parts, and nothing else stays.
+// Batches of any sizes, with owners that change, end in the newest event of each ID, in few parts, and nothing else
+// stays.
 func TestDeliver_MergesParts(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)

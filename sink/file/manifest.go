@@ -30,8 +30,8 @@ type manifest struct {
 	Next int64 `json:"next"`
 }
 
-// part is a file of events in the order of their IDs, each ID once. The newest event of an ID has the highest rev of all
-// parts.
+// part is a file of events in the order of their IDs, each ID once. The newest event of an ID has the highest rev of
+// all parts.
 type part struct {
 	Name  string `json:"name"`
 	Level int    `json:"level"`
@@ -53,7 +53,8 @@ func partName(token, number int64, format Format) string {
 
 const partPrefix = "part-"
 
-// readManifest reads the manifest of a directory: that with the highest token. The error is fs.ErrNotExist if it has none.
+// readManifest reads the manifest of a directory: that with the highest token. The error is fs.ErrNotExist if it has
+// none.
 func readManifest(dir string) (m manifest, err error) {
 	token, err := newest(dir)
 	if err != nil {

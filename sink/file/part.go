@@ -68,7 +68,8 @@ func optional(text string) *string {
 }
 
 func (l *line) row() row {
-	r := row{ID: l.ID.String(), Rev: l.Rev, Op: string(l.Op), Kind: optional(l.Kind), At: optional(l.At), Records: l.Records, View: optional(string(l.View))}
+	r := row{ID: l.ID.String(), Rev: l.Rev, Op: string(l.Op), Kind: optional(l.Kind), At: optional(l.At),
+		Records: l.Records, View: optional(string(l.View))}
 	if !l.Into.IsZero() {
 		r.Into = optional(l.Into.String())
 	}
@@ -111,7 +112,8 @@ func createPart(name string, format Format) (*partWriter, error) {
 	}
 	w := &partWriter{file: f, buffer: bufio.NewWriterSize(f, 1<<18)}
 	if format == Parquet {
-		w.rows = parquet.NewGenericWriter[row](w.buffer, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(50_000))
+		w.rows = parquet.NewGenericWriter[row](w.buffer, parquet.Compression(&parquet.Zstd),
+			parquet.MaxRowsPerRowGroup(50_000))
 		return w, nil
 	}
 	w.json = json.NewEncoder(w.buffer)

@@ -46,7 +46,8 @@ func OpenChanges(ctx context.Context, to *url.URL, password secret.Text) (*Chang
 		is, err = policyOf(ctx, producer, topic)
 	}
 	if err == nil && strings.Contains(is, compact) {
-		err = fmt.Errorf("%w: it has %s=%s, which keeps the last change of each cell alone: set delete", sink.ErrStop, policy, is)
+		err = fmt.Errorf("%w: it has %s=%s, which keeps the last change of each cell alone: set delete", sink.ErrStop,
+			policy, is)
 	}
 	if err != nil {
 		producer.Close()

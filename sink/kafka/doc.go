@@ -5,8 +5,8 @@
 //
 //	kafka://[USER@]BROKER:9092[,BROKER:9092]/TOPIC[?tls=true][&sasl=plain|scram-sha-256|scram-sha-512]
 //
-// The key of a message is the ID, its value the JSON of package sink, and its headers rev and op are those of the event. A
-// deleted ID has no value: the message is a tombstone, which compaction removes after a while.
+// The key of a message is the ID, its value the JSON of package sink, and its headers rev and op are those of the
+// event. A deleted ID has no value: the message is a tombstone, which compaction removes after a while.
 //
 //	one transaction: TOPIC           id ─► {"id":...,"rev":...,"op":...}    each event of a batch
 //	                 TOPIC.progress  TOPIC ─► token, rev, position          the state after them

@@ -32,8 +32,9 @@ type Sink struct {
 
 var _ sink.Sink = (*Sink)(nil)
 
-// Open connects to the brokers of a URL and creates the topics that are missing. It takes the transactional ID over from a
-// former owner. The error wraps sink.ErrStop if the topic has messages and no progress, so that it is of another program.
+// Open connects to the brokers of a URL and creates the topics that are missing. It takes the transactional ID over
+// from a former owner. The error wraps sink.ErrStop if the topic has messages and no progress, so that it is of another
+// program.
 func Open(ctx context.Context, to *url.URL, password secret.Text) (*Sink, error) {
 	if err := check(to); err != nil {
 		return nil, err

@@ -128,7 +128,8 @@ func TestConformance(t *testing.T) {
 }
 
 func event(n byte, token, count int64, view map[string]any) sink.Event {
-	return sink.Event{ID: locality.ID{0: n, 15: 1}, Rev: sinktest.Rev(token, count), Op: sink.Upsert, Kind: "place", Records: []string{"a:1"}, View: view}
+	return sink.Event{ID: locality.ID{0: n, 15: 1}, Rev: sinktest.Rev(token, count), Op: sink.Upsert, Kind: "place",
+		Records: []string{"a:1"}, View: view}
 }
 
 func at(base int64) *sink.Position { return &sink.Position{Installation: "x", Base: base} }
@@ -191,7 +192,8 @@ func TestP17_EventsAndPositionAreCommittedTogether(t *testing.T) {
 			})
 			s, failed := must(t, c.ListenAddrs(), "golden"), 0
 			for n := range int64(3) {
-				batch := sink.Batch{Token: 1, Position: at(n + 1), Events: []sink.Event{event(1, 1, 2*n+1, nil), event(byte(n+2), 1, 2*n+2, nil)}}
+				batch := sink.Batch{Token: 1, Position: at(n + 1),
+					Events: []sink.Event{event(1, 1, 2*n+1, nil), event(byte(n+2), 1, 2*n+2, nil)}}
 				delivered := s.Deliver(t.Context(), batch)
 				s = must(t, c.ListenAddrs(), "golden") // another process looks
 				events, err := committed(t.Context(), s)
@@ -199,7 +201,8 @@ func TestP17_EventsAndPositionAreCommittedTogether(t *testing.T) {
 					t.Fatal(err)
 				}
 				got, _ := s.Position(t.Context())
-				if got.Base > 0 && events[locality.ID{0: 1, 15: 1}].Rev != sinktest.Rev(1, 2*got.Base-1) || len(events) != []int{0, 2, 3, 4}[got.Base] {
+				if got.Base > 0 && events[locality.ID{0: 1, 15: 1}].Rev != sinktest.Rev(1, 2*got.Base-1) ||
+					len(events) != []int{0, 2, 3, 4}[got.Base] {
 					t.Errorf("%+v at %+v", events, got)
 				}
 				if got.Base == n+1 {
@@ -224,7 +227,8 @@ func TestDeliver_RejectsWhatIsTooLarge(t *testing.T) {
 	t.Parallel()
 	s := must(t, cluster(t), "golden")
 	large := event(2, 1, 2, map[string]any{"name": strings.Repeat("x", 1<<21)})
-	err := s.Deliver(t.Context(), sink.Batch{Token: 1, Position: at(7), Events: []sink.Event{event(1, 1, 1, nil), large, event(3, 1, 3, nil)}})
+	err := s.Deliver(t.Context(), sink.Batch{Token: 1, Position: at(7),
+		Events: []sink.Event{event(1, 1, 1, nil), large, event(3, 1, 3, nil)}})
 	rejected, ok := errors.AsType[*sink.RejectedError](err)
 	if !ok || len(rejected.Events) != 1 || rejected.Events[0].ID != large.ID {
 		t.Fatal(err)

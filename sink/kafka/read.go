@@ -51,7 +51,8 @@ func (r *Reader) Position(ctx context.Context) (sink.Position, error) {
 	return r.of.Position(ctx)
 }
 
-// Read implements sink.Reader. It reads the whole topic, and holds the sums in memory, because a topic has no order of IDs.
+// Read implements sink.Reader. It reads the whole topic, and holds the sums in memory, because a topic has no order of
+// IDs.
 func (r *Reader) Read(ctx context.Context, ids []locality.ID, fn func(sink.Held) error) error {
 	_, partitions, err := kafkatopic.Partitions(ctx, r.of.producer, r.of.topic)
 	if errors.Is(err, kerr.UnknownTopicOrPartition) {

@@ -52,7 +52,8 @@ func TestOpen_RefusesOtherTopics(t *testing.T) {
 func TestDriver_RefusesOtherURLs(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"kafka://b1": "/TOPIC", "kafka://b1/a/b": "/TOPIC", "kafka://b1/a?tls_ca=/f": "not known", "kafka://ann@b1/a": "sasl=", "kafka://b1/a%20b": "is no topic",
+		"kafka://b1": "/TOPIC", "kafka://b1/a/b": "/TOPIC", "kafka://b1/a?tls_ca=/f": "not known",
+		"kafka://ann@b1/a": "sasl=", "kafka://b1/a%20b": "is no topic",
 		"kafka://ann:hidden@b1/a?sasl=plain": "has a password", "kafka://b1/" + strings.Repeat("a", 241): "is no topic",
 	} {
 		if _, _, err := sink.ParseURL(text); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hidden") {

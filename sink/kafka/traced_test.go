@@ -34,7 +34,8 @@ func TestDeliver_HasTheTrace(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := map[locality.ID]string{events[0].ID: "00-parent-01 vendor=1", events[1].ID: "00-parent-01 vendor=1", events[2].ID: " "}
+	want := map[locality.ID]string{events[0].ID: "00-parent-01 vendor=1", events[1].ID: "00-parent-01 vendor=1",
+		events[2].ID: " "}
 	if err := s.Committed(t.Context(), func(r *kgo.Record) error {
 		e, err := eventOf(r)
 		headers := map[string]string{}

@@ -56,7 +56,8 @@ func split(u *url.URL) (uri, collection string, err error) {
 	q := u.Query()
 	for name := range q {
 		if !slices.Contains(parameters, name) {
-			return "", "", fmt.Errorf("mongodb: the URL has a parameter %.40q: want only %s", name, strings.Join(parameters, ", "))
+			return "", "", fmt.Errorf("mongodb: the URL has a parameter %.40q: want only %s", name,
+				strings.Join(parameters, ", "))
 		}
 	}
 	switch collection = q.Get("collection"); {

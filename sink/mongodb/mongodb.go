@@ -51,10 +51,11 @@ type control struct {
 	Position   string `bson:"position"` // JSON, "" for none
 }
 
-// Open returns the sink of a collection of the database that a URI names. The error wraps sink.ErrStop if the collection has
-// documents of another program.
+// Open returns the sink of a collection of the database that a URI names. The error wraps sink.ErrStop if the
+// collection has documents of another program.
 func Open(ctx context.Context, uri, collection string, opts Options) (*Sink, error) {
-	db, err := mongodb.Open(ctx, uri, &mongodb.Options{Password: opts.Password, UnsafeDurability: opts.UnsafeDurability, Timeout: patience})
+	db, err := mongodb.Open(ctx, uri,
+		&mongodb.Options{Password: opts.Password, UnsafeDurability: opts.UnsafeDurability, Timeout: patience})
 	if err != nil {
 		return nil, err
 	}
@@ -227,7 +228,8 @@ func (s *Sink) sweep(ctx context.Context, below int64) error {
 	defer cancel()
 	_, err := s.docs.UpdateMany(ctx, bson.D{{Key: "rev", Value: bson.D{{Key: "$lt", Value: below}}}}, bson.D{
 		{Key: "$set", Value: bson.D{{Key: "rev", Value: below}, {Key: "op", Value: sink.Delete}}},
-		{Key: "$unset", Value: bson.D{{Key: "kind", Value: ""}, {Key: "into", Value: ""}, {Key: "at", Value: ""}, {Key: "records", Value: ""}, {Key: "view", Value: ""}}},
+		{Key: "$unset", Value: bson.D{{Key: "kind", Value: ""}, {Key: "into", Value: ""}, {Key: "at", Value: ""},
+			{Key: "records", Value: ""}, {Key: "view", Value: ""}}},
 	})
 	if err != nil {
 		return fmt.Errorf("mongodb: delete what the installation has lost: %w", err)

@@ -77,7 +77,8 @@ func get(ctx context.Context, c *mongo.Collection, id locality.ID) (e sink.Event
 		}
 		doc.View["phones"] = texts
 	}
-	return sink.Event{ID: doc.ID, Rev: doc.Rev, Op: doc.Op, Kind: doc.Kind, Into: doc.Into, At: doc.At, Records: doc.Records, View: doc.View}, err
+	return sink.Event{ID: doc.ID, Rev: doc.Rev, Op: doc.Op, Kind: doc.Kind, Into: doc.Into, At: doc.At,
+		Records: doc.Records, View: doc.View}, err
 }
 
 func TestConformance(t *testing.T) {
@@ -90,7 +91,8 @@ func TestConformance(t *testing.T) {
 }
 
 func event(n byte, token, count int64, view map[string]any) sink.Event {
-	return sink.Event{ID: locality.ID{0: n, 15: 1}, Rev: sinktest.Rev(token, count), Op: sink.Upsert, Kind: "place", Records: []string{"a:1"}, View: view}
+	return sink.Event{ID: locality.ID{0: n, 15: 1}, Rev: sinktest.Rev(token, count), Op: sink.Upsert, Kind: "place",
+		Records: []string{"a:1"}, View: view}
 }
 
 func at(base int64) *sink.Position { return &sink.Position{Installation: "x", Base: base} }
@@ -136,7 +138,8 @@ func TestDeliver_RejectsWhatIsTooLarge(t *testing.T) {
 	uri := mongotest.URI(t)
 	s := must(t, uri)
 	large := event(2, 1, 2, map[string]any{"name": strings.Repeat("x", 17<<20)})
-	err := s.Deliver(t.Context(), sink.Batch{Token: 1, Position: at(7), Events: []sink.Event{event(1, 1, 1, nil), large, event(3, 1, 3, nil)}})
+	err := s.Deliver(t.Context(), sink.Batch{Token: 1, Position: at(7),
+		Events: []sink.Event{event(1, 1, 1, nil), large, event(3, 1, 3, nil)}})
 	rejected, ok := errors.AsType[*sink.RejectedError](err)
 	if !ok || len(rejected.Events) != 1 || rejected.Events[0].ID != large.ID {
 		t.Fatal(err)
@@ -162,9 +165,12 @@ func TestOpen_LeavesTheCollectionsOfOthers(t *testing.T) {
 func TestDriver_RefusesOtherURLs(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"mongodb://h/?collection=a": "no database", "mongodb://h/db": "no collection", "mongodb://h/db?collection=a$b": "no collection",
-		"mongodb://h/db?collection=system.users": "no collection", "mongodb://h/db?collection=locus_sink": "no collection", "mongodb://h/db?collection=a&w=1": `parameter "w"`,
-		"mongodb://h/db?collection=a&tls=false": `parameter "tls"`, "mongodb://ann:hidden@h/db?collection=a": "has a password",
+		"mongodb://h/?collection=a": "no database", "mongodb://h/db": "no collection",
+		"mongodb://h/db?collection=a$b":          "no collection",
+		"mongodb://h/db?collection=system.users": "no collection", "mongodb://h/db?collection=locus_sink": "no collection",
+		"mongodb://h/db?collection=a&w=1":        `parameter "w"`,
+		"mongodb://h/db?collection=a&tls=false":  `parameter "tls"`,
+		"mongodb://ann:hidden@h/db?collection=a": "has a password",
 	} {
 		if _, _, err := sink.ParseURL(text); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hidden") {
 			t.Errorf("%s: %v, want %q", text, err, want)

@@ -43,7 +43,8 @@ func (s *Sink) deliverChanges(ctx context.Context, changes []sink.Change) (deliv
 		return 0, fmt.Errorf("nats: read the last message of subject %s: %w", subject, err)
 	default:
 		if sequence = last.Sequence; json.Unmarshal(last.Data, &has) != nil || has.Cell != changes[0].Cell {
-			return 0, fmt.Errorf("%w: subject %s has a message of another program: give the sink a prefix of its own", sink.ErrStop, subject)
+			return 0, fmt.Errorf("%w: subject %s has a message of another program: give the sink a prefix of its own",
+				sink.ErrStop, subject)
 		}
 	}
 	for i := range changes {

@@ -77,7 +77,8 @@ func (s *Sink) open(ctx context.Context, name string, history bool) (err error) 
 	s.stream, err = s.js.Stream(ctx, name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		config := jetstream.StreamConfig{
-			Name: name, Description: "What every entity id leads to", Subjects: []string{s.prefix + ".*"}, MaxMsgsPerSubject: 1, AllowDirect: true,
+			Name: name, Description: "What every entity id leads to", Subjects: []string{s.prefix + ".*"}, MaxMsgsPerSubject: 1,
+			AllowDirect: true,
 		}
 		if history {
 			config.Description, config.MaxMsgsPerSubject = "What happened to records and entities", 0
@@ -91,13 +92,15 @@ func (s *Sink) open(ctx context.Context, name string, history bool) (err error) 
 		return fmt.Errorf("stream %s keeps one message of each subject, and changes need all: give the sink a stream of its own", name)
 	}
 	if kept := s.stream.CachedInfo().Config.Retention; kept != jetstream.LimitsPolicy {
-		return fmt.Errorf("stream %s has the retention %s, which forgets what was last sent of an id: want limits", name, kept)
+		return fmt.Errorf("stream %s has the retention %s, which forgets what was last sent of an id: want limits",
+			name, kept)
 	}
 	switch takes, err := s.js.StreamNameBySubject(ctx, s.prefix+".id"); {
 	case err != nil && !errors.Is(err, jetstream.ErrStreamNotFound):
 		return fmt.Errorf("find the stream of subject %s: %w", s.prefix, err)
 	case takes != name:
-		return fmt.Errorf("stream %s does not take the subjects %s.*: add them to it (nats stream edit %s --subjects=...)", name, s.prefix, name)
+		return fmt.Errorf("stream %s does not take the subjects %s.*: add them to it (nats stream edit %s --subjects=...)",
+			name, s.prefix, name)
 	}
 	return nil
 }
@@ -154,7 +157,8 @@ func (s *Sink) send(ctx context.Context, token int64, e *sink.Event) error {
 		case err != nil:
 			return err
 		case sink.TokenOf(rev) > token:
-			return fmt.Errorf("%w: subject %s has an event by %d, and this process has %d", sink.ErrFenced, s.subject(e), sink.TokenOf(rev), token)
+			return fmt.Errorf("%w: subject %s has an event by %d, and this process has %d", sink.ErrFenced, s.subject(e),
+				sink.TokenOf(rev), token)
 		case rev >= e.Rev:
 			return nil
 		}
@@ -177,7 +181,8 @@ func (s *Sink) last(ctx context.Context, e *sink.Event) (sequence uint64, rev in
 	}
 	var was sink.Event
 	if err := json.Unmarshal(m.Data, &was); err != nil || was.ID != e.ID {
-		return 0, 0, fmt.Errorf("%w: subject %s has a message of another program: give the sink a prefix of its own", sink.ErrStop, s.subject(e))
+		return 0, 0, fmt.Errorf("%w: subject %s has a message of another program: give the sink a prefix of its own",
+			sink.ErrStop, s.subject(e))
 	}
 	return m.Sequence, was.Rev, nil
 }
@@ -213,5 +218,6 @@ func message(ctx context.Context, subject string, body []byte) *nats.Msg {
 // overtaken reports whether a message was refused because its subject has another last message than expected.
 func overtaken(err error) bool {
 	api, ok := errors.AsType[*jetstream.APIError](err)
-	return ok && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
+	return ok && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence ||
+		api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
 }

@@ -28,7 +28,8 @@ import (
 func broker(t *testing.T) (*server.Server, jetstream.JetStream) {
 	t.Helper()
 	s, err := server.NewServer(&server.Options{
-		Host: "127.0.0.1", Port: -1, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true, Authorization: "tea", MaxPayload: 4096,
+		Host: "127.0.0.1", Port: -1, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true, Authorization: "tea",
+		MaxPayload: 4096,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -115,7 +116,8 @@ func TestConformance(t *testing.T) {
 }
 
 func event(n byte, token, count int64, view map[string]any) sink.Event {
-	return sink.Event{ID: locality.ID{0: n, 15: 1}, Rev: sinktest.Rev(token, count), Op: sink.Upsert, Kind: "place", Records: []string{"a:1"}, View: view}
+	return sink.Event{ID: locality.ID{0: n, 15: 1}, Rev: sinktest.Rev(token, count), Op: sink.Upsert, Kind: "place",
+		Records: []string{"a:1"}, View: view}
 }
 
 // An owner that was paused after it had read the subject, and one that comes back with a lower token, are refused.
@@ -186,7 +188,8 @@ func TestDeliver_LostConnection(t *testing.T) {
 		err := target.Deliver(ctx, sink.Batch{Token: 1, Events: []sink.Event{event(1, 1, 1, map[string]any{"name": "x"})}})
 		_, of := target.DeliverChanges(ctx, []sink.Change{{Change: changelog.Change{Seq: 1}}})
 		cancel()
-		if err != nil && strings.Contains(err.Error(), "does not answer") && of != nil && strings.Contains(of.Error(), "does not answer") {
+		if err != nil && strings.Contains(err.Error(), "does not answer") && of != nil &&
+			strings.Contains(of.Error(), "does not answer") {
 			return
 		}
 		if tries == 200 {
@@ -200,7 +203,8 @@ func TestOpen_RefusesOtherStreams(t *testing.T) {
 	t.Parallel()
 	s, js := broker(t)
 	for _, c := range []jetstream.StreamConfig{
-		{Name: "QUEUE", Subjects: []string{"QUEUE.*"}, Retention: jetstream.WorkQueuePolicy}, {Name: "OTHER", Subjects: []string{"a.>"}},
+		{Name: "QUEUE", Subjects: []string{"QUEUE.*"}, Retention: jetstream.WorkQueuePolicy},
+		{Name: "OTHER", Subjects: []string{"a.>"}},
 	} {
 		if _, err := js.CreateStream(t.Context(), c); err != nil {
 			t.Fatal(err)
@@ -223,8 +227,10 @@ func TestOpen_RefusesOtherStreams(t *testing.T) {
 func TestDriver_RefusesOtherURLs(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"nats://h": "/STREAM", "nats://h/a.b": "/STREAM", "nats://h/A?x=1": "not known", "nats://h/A?subject=": "prefix", "nats://h/A?subject=$JS.API": "prefix",
-		"nats://h/A?subject=a&subject=b": "prefix", "nats://h/A?subject=a.*": "prefix", "nats://ann:hidden@h/A": "has a password",
+		"nats://h": "/STREAM", "nats://h/a.b": "/STREAM", "nats://h/A?x=1": "not known", "nats://h/A?subject=": "prefix",
+		"nats://h/A?subject=$JS.API":     "prefix",
+		"nats://h/A?subject=a&subject=b": "prefix", "nats://h/A?subject=a.*": "prefix",
+		"nats://ann:hidden@h/A": "has a password",
 	} {
 		if _, _, err := sink.ParseURL(text); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hidden") {
 			t.Errorf("%s: %v, want %q", text, err, want)

@@ -28,7 +28,8 @@ type ChangeSink struct {
 
 var _ sink.ChangeSink = (*ChangeSink)(nil)
 
-// OpenChanges connects as Open does. It creates the table if it is missing; the error wraps sink.ErrStop if it is of another program.
+// OpenChanges connects as Open does. It creates the table if it is missing; the error wraps sink.ErrStop if it is of
+// another program.
 func OpenChanges(ctx context.Context, to string, opts *Options) (*ChangeSink, error) {
 	s, err := parse(to)
 	if err != nil {
@@ -45,7 +46,8 @@ func OpenChanges(ctx context.Context, to string, opts *Options) (*ChangeSink, er
 		}
 		for _, c := range changeColumns {
 			if len(has) > 0 && !slices.Contains(has, c) {
-				return fmt.Errorf("%w: table %s exists and has no column %s: give the sink a table of its own", sink.ErrStop, table, c)
+				return fmt.Errorf("%w: table %s exists and has no column %s: give the sink a table of its own", sink.ErrStop,
+					table, c)
 			}
 		}
 		if len(has) > 0 {

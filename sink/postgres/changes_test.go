@@ -64,7 +64,8 @@ func TestChanges_Conformance(t *testing.T) {
 func TestChanges_StopAtWhatCannotBeStored(t *testing.T) {
 	t.Parallel()
 	s, url, conn := openTrail(t)
-	changes := []sink.Change{sinktest.ChangeOf(cell.ID{}, 1), sinktest.ChangeOf(cell.ID{}, 2), sinktest.ChangeOf(cell.ID{}, 3)}
+	changes := []sink.Change{sinktest.ChangeOf(cell.ID{}, 1), sinktest.ChangeOf(cell.ID{}, 2),
+		sinktest.ChangeOf(cell.ID{}, 3)}
 	changes[1].Cause = "a\x00b"
 	if n, err := s.DeliverChanges(t.Context(), changes); n != 1 || !errors.Is(err, sink.ErrStop) {
 		t.Errorf("%d, %v", n, err)

@@ -83,8 +83,8 @@ func (s *Sink) in(ctx context.Context, fn func(pgx.Tx) error) error {
 	return pgx.BeginFunc(ctx, s.conn, fn)
 }
 
-// connecting returns the last of the errors of an attempt to connect. The driver lists every address, with and without TLS,
-// in lines of their own.
+// connecting returns the last of the errors of an attempt to connect. The driver lists every address, with and without
+// TLS, in lines of their own.
 func connecting(err error) error {
 	if failed, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		err = failed.Unwrap()

@@ -13,8 +13,10 @@ import (
 func TestP10_SinksHaveNoSockets(t *testing.T) {
 	t.Setenv("PGHOST", "/run/postgresql")
 	for text, want := range map[string]bool{
-		"postgres://crm@db1/crm?table=t": true, "postgres://crm@db1/crm?table=t&host=db2": true, "postgres:///crm?table=t": false,
-		"postgres://db1/crm?table=t&host=/run/postgresql": false, "postgres://db1/crm?table=t&host=db1,/run": false, "postgres://db1/crm?table=t&host=@x": false,
+		"postgres://crm@db1/crm?table=t": true, "postgres://crm@db1/crm?table=t&host=db2": true,
+		"postgres:///crm?table=t":                         false,
+		"postgres://db1/crm?table=t&host=/run/postgresql": false, "postgres://db1/crm?table=t&host=db1,/run": false,
+		"postgres://db1/crm?table=t&host=@x":                 false,
 		"postgres://db1/crm?table=t&sslrootcert=/etc/passwd": false,
 	} {
 		u, err := url.Parse(text)

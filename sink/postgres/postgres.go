@@ -87,7 +87,8 @@ func (s *Sink) create(ctx context.Context) error {
 		}
 		for _, c := range fixed {
 			if len(has) > 0 && !slices.Contains(has, c) {
-				return fmt.Errorf("%w: table %s exists and has no column %s: give the sink a table of its own", sink.ErrStop, table, c)
+				return fmt.Errorf("%w: table %s exists and has no column %s: give the sink a table of its own", sink.ErrStop,
+					table, c)
 			}
 		}
 		sql := []string{"CREATE TABLE IF NOT EXISTS " + s.control() + " (name text PRIMARY KEY, token bigint NOT NULL, position jsonb NOT NULL)"}

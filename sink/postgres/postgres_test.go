@@ -45,7 +45,8 @@ func open(t *testing.T) (*postgres.Sink, string, *pgx.Conn) {
 func get(ctx context.Context, conn *pgx.Conn, id locality.ID) (e sink.Event, err error) {
 	var kind, into, at, name *string
 	var records, view []byte
-	err = conn.QueryRow(ctx, "SELECT rev, op, kind, into_id::text, at, records, view, name FROM golden WHERE id = $1", id.String()).
+	err = conn.QueryRow(ctx, "SELECT rev, op, kind, into_id::text, at, records, view, name FROM golden WHERE id = $1",
+		id.String()).
 		Scan(&e.Rev, &e.Op, &kind, &into, &at, &records, &view, &name)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return sink.Event{}, nil
@@ -84,7 +85,8 @@ func TestConformance(t *testing.T) {
 }
 
 func event(n byte, view map[string]any) sink.Event {
-	return sink.Event{ID: locality.ID{0: n, 15: 1}, Rev: sinktest.Rev(1, int64(n)), Op: sink.Upsert, Kind: "place", Records: []string{"a:1"}, View: view}
+	return sink.Event{ID: locality.ID{0: n, 15: 1}, Rev: sinktest.Rev(1, int64(n)), Op: sink.Upsert, Kind: "place",
+		Records: []string{"a:1"}, View: view}
 }
 
 // A value that PostgreSQL cannot store rejects its event only, and the position passes it.
@@ -93,9 +95,11 @@ func TestDeliver_RejectsWhatCannotBeStored(t *testing.T) {
 	s, _, conn := open(t)
 	bad := event(2, map[string]any{"name": "a\x00b"})
 	at := &sink.Position{Installation: "x", Base: 7}
-	err := s.Deliver(t.Context(), sink.Batch{Token: 1, Position: at, Events: []sink.Event{event(1, nil), bad, event(3, nil)}})
+	err := s.Deliver(t.Context(), sink.Batch{Token: 1, Position: at,
+		Events: []sink.Event{event(1, nil), bad, event(3, nil)}})
 	var rejected *sink.RejectedError
-	if !errors.As(err, &rejected) || len(rejected.Events) != 1 || rejected.Events[0].ID != bad.ID || rejected.Events[0].Reason == "" {
+	if !errors.As(err, &rejected) || len(rejected.Events) != 1 || rejected.Events[0].ID != bad.ID ||
+		rejected.Events[0].Reason == "" {
 		t.Fatal(err)
 	}
 	var rows int
@@ -141,7 +145,8 @@ func TestDeliver_ConnectsAgain(t *testing.T) {
 	if err := s.Deliver(t.Context(), batch); err != nil {
 		t.Error(err)
 	}
-	again, err := postgres.Open(t.Context(), url+"&table=public.golden", &postgres.Options{Columns: []string{"name", "city"}})
+	again, err := postgres.Open(t.Context(), url+"&table=public.golden",
+		&postgres.Options{Columns: []string{"name", "city"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +166,8 @@ func TestDeliver_ConnectsAgain(t *testing.T) {
 func TestOpen_SaysWhyNoServerAnswers(t *testing.T) {
 	t.Parallel()
 	_, err := postgres.Open(t.Context(), "postgres://ann@127.0.0.1:1/crm?table=golden", nil)
-	if err == nil || !strings.Contains(err.Error(), "refused") || strings.Count(err.Error(), "127.0.0.1") > 4 || strings.ContainsAny(err.Error(), "\n\t") {
+	if err == nil || !strings.Contains(err.Error(), "refused") || strings.Count(err.Error(), "127.0.0.1") > 4 ||
+		strings.ContainsAny(err.Error(), "\n\t") {
 		t.Errorf("%v", err)
 	}
 }

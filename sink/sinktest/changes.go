@@ -41,8 +41,10 @@ var changeCases = conformance.Suite[ChangeTarget]{
 // ChangeOf returns a change.
 func ChangeOf(id cell.ID, seq changelog.Seq) sink.Change {
 	return sink.Change{Cell: id, Change: changelog.Change{
-		Seq: seq, Time: time.Date(2026, 11, 23, 1, 2, 3, 4_000_000, time.UTC), Kind: changelog.Merged, Cause: changelog.CausePut, Entity: idOf(int(seq)),
-		Before: []changelog.Version{{PUID: -7, Version: 1}}, After: []changelog.Version{{PUID: -7, Version: 1}, {PUID: 1 << 60, Version: 9}},
+		Seq: seq, Time: time.Date(2026, 11, 23, 1, 2, 3, 4_000_000, time.UTC), Kind: changelog.Merged,
+		Cause: changelog.CausePut, Entity: idOf(int(seq)),
+		Before: []changelog.Version{{PUID: -7, Version: 1}},
+		After:  []changelog.Version{{PUID: -7, Version: 1}, {PUID: 1 << 60, Version: 9}},
 	}}
 }
 
@@ -128,8 +130,8 @@ func (r *Recorder) DeliverChanges(_ context.Context, changes []sink.Change) (del
 // Close implements sink.ChangeSink.
 func (r *Recorder) Close() error { return nil }
 
-// All returns the changes of each cell without repeated ones. The error says that one came before another with a lower seq
-// that is not repeated.
+// All returns the changes of each cell without repeated ones. The error says that one came before another with a lower
+// seq that is not repeated.
 func (r *Recorder) All(context.Context) (map[cell.ID][]sink.Change, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

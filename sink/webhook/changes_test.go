@@ -54,7 +54,8 @@ func TestChanges_RejectedPauses(t *testing.T) {
 			w.WriteHeader(http.StatusUnprocessableEntity)
 		}
 	}))
-	delivered, err := s.DeliverChanges(t.Context(), []sink.Change{sinktest.ChangeOf(cell.ID{}, 1), sinktest.ChangeOf(cell.ID{}, 2), sinktest.ChangeOf(cell.ID{}, 3)})
+	delivered, err := s.DeliverChanges(t.Context(),
+		[]sink.Change{sinktest.ChangeOf(cell.ID{}, 1), sinktest.ChangeOf(cell.ID{}, 2), sinktest.ChangeOf(cell.ID{}, 3)})
 	if delivered != 1 || !errors.Is(err, sink.ErrStop) || !strings.Contains(err.Error(), "422") || n != 2 {
 		t.Errorf("%d delivered, %d asked, %v", delivered, n, err)
 	}

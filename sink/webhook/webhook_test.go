@@ -112,7 +112,8 @@ func TestConformance(t *testing.T) {
 func batch(n int) sink.Batch {
 	b := sink.Batch{Token: 1}
 	for i := range n {
-		b.Events = append(b.Events, sink.Event{ID: locality.ID{0: byte(i), 15: 1}, Rev: sinktest.Rev(1, int64(i+1)), Op: sink.Delete})
+		b.Events = append(b.Events, sink.Event{ID: locality.ID{0: byte(i), 15: 1}, Rev: sinktest.Rev(1, int64(i+1)),
+			Op: sink.Delete})
 	}
 	return b
 }
@@ -135,7 +136,8 @@ func TestDeliver_RepeatsHaveTheSameID(t *testing.T) {
 func TestDeliver_WhatFollowsFromAStatus(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[int]string{
-		200: "done", 204: "done", 301: "dead", 307: "dead", 400: "dead", 401: "dead", 404: "dead", 408: "again", 409: "dead", 410: "stop", 422: "dead",
+		200: "done", 204: "done", 301: "dead", 307: "dead", 400: "dead", 401: "dead", 404: "dead", 408: "again", 409: "dead",
+		410: "stop", 422: "dead",
 		425: "again", 429: "again", 500: "again", 503: "again",
 	} {
 		followed := false
@@ -158,7 +160,8 @@ func TestDeliver_WhatFollowsFromAStatus(t *testing.T) {
 			got = "stop"
 		case errors.As(err, &rejected):
 			got = "dead"
-			if len(rejected.Events) != 2 || !strings.Contains(rejected.Events[1].Reason, "name is missing") || len(rejected.Events[1].Reason) > 400 {
+			if len(rejected.Events) != 2 || !strings.Contains(rejected.Events[1].Reason, "name is missing") ||
+				len(rejected.Events[1].Reason) > 400 {
 				t.Errorf("status %d: %v", code, rejected.Events)
 			}
 		}
@@ -210,9 +213,12 @@ func TestDeliver_ErrorsHideTheURL(t *testing.T) {
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	for url, good := range map[string]bool{
-		"https://crm.example/locus": true, "http://localhost:8080/x": true, "http://127.0.0.1/": true, "http://[::1]:9/": true,
-		"http://crm.example/": false, "http://127.0.0.1.example/": false, "http://10.0.0.1/": false, "https://u:p@crm.example/": false,
-		"ftp://crm.example/": false, "https:///x": false, "crm.example": false, "https://crm.example/#a": false, "https://%zz": false,
+		"https://crm.example/locus": true, "http://localhost:8080/x": true, "http://127.0.0.1/": true,
+		"http://[::1]:9/":     true,
+		"http://crm.example/": false, "http://127.0.0.1.example/": false, "http://10.0.0.1/": false,
+		"https://u:p@crm.example/": false,
+		"ftp://crm.example/":       false, "https:///x": false, "crm.example": false, "https://crm.example/#a": false,
+		"https://%zz": false,
 	} {
 		if _, err := webhook.Check(url); (err == nil) != good {
 			t.Errorf("%s: %v", url, err)

@@ -92,9 +92,11 @@ func (s *stream) start(ctx context.Context, at source.Position) error {
 		next, begun := at.Next[p]
 		switch {
 		case begun && next < first[p]:
-			return fmt.Errorf("%w: partition %d of topic %s begins at offset %d, after the next offset %d", source.ErrGap, p, s.topic, first[p], next)
+			return fmt.Errorf("%w: partition %d of topic %s begins at offset %d, after the next offset %d", source.ErrGap, p,
+				s.topic, first[p], next)
 		case begun && next > last[p]:
-			return fmt.Errorf("%w: partition %d of topic %s ends at offset %d, before the next offset %d", source.ErrGap, p, s.topic, last[p], next)
+			return fmt.Errorf("%w: partition %d of topic %s ends at offset %d, before the next offset %d", source.ErrGap, p,
+				s.topic, last[p], next)
 		case !begun:
 			next = first[p]
 		}

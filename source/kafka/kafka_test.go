@@ -28,7 +28,8 @@ func cluster(t *testing.T, partitions int32, options ...kgo.Opt) (*url.URL, *kgo
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	client, err := kgo.NewClient(append(options, kgo.SeedBrokers(c.ListenAddrs()...), kgo.DefaultProduceTopic("customers"), kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
+	client, err := kgo.NewClient(append(options, kgo.SeedBrokers(c.ListenAddrs()...), kgo.DefaultProduceTopic("customers"),
+		kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,8 @@ func TestStream(t *testing.T) {
 	s, js := broker(t)
 	sourcetest.Run(t, func(t *testing.T) sourcetest.Harness {
 		name := strings.NewReplacer("/", "_").Replace(t.Name())
-		stream, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: name, Subjects: []string{name + ".>"}, Storage: jetstream.MemoryStorage})
+		stream, err := js.CreateStream(t.Context(),
+			jetstream.StreamConfig{Name: name, Subjects: []string{name + ".>"}, Storage: jetstream.MemoryStorage})
 		if err != nil {
 			t.Fatal(err)
 		}

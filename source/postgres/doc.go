@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package postgres reads a table of PostgreSQL as a stream: its rows, and from then on every change, by logical replication.
+// Package postgres reads a table of PostgreSQL as a stream: its rows, and from then on every change, by logical
+// replication.
 //
 //	slot, then the rows of a snapshot ──► changes of the slot, transaction by transaction
 //	   all with the time before the slot     with the time of their commit

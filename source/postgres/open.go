@@ -151,7 +151,8 @@ func (s *stream) begin(ctx context.Context, system string) (next int64, err erro
 	if err := s.conn.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&s.taken); err != nil {
 		return 0, fmt.Errorf("ask for the time: %w", err)
 	}
-	made, err := pglogrepl.CreateReplicationSlot(ctx, s.wal, s.slot, "pgoutput", pglogrepl.CreateReplicationSlotOptions{Mode: pglogrepl.LogicalReplication, SnapshotAction: "NOEXPORT_SNAPSHOT"})
+	made, err := pglogrepl.CreateReplicationSlot(ctx, s.wal, s.slot, "pgoutput",
+		pglogrepl.CreateReplicationSlotOptions{Mode: pglogrepl.LogicalReplication, SnapshotAction: "NOEXPORT_SNAPSHOT"})
 	if err != nil {
 		return 0, fmt.Errorf("create slot %s, which needs the attribute REPLICATION of the role and wal_level=logical of the server: %w", s.slot, err)
 	}
@@ -160,7 +161,8 @@ func (s *stream) begin(ctx context.Context, system string) (next int64, err erro
 		return 0, fmt.Errorf("create slot %s: %w", s.slot, err)
 	}
 	next = int64(place) //nolint:gosec // a place in the log
-	s.began = source.Position{Log: system + " " + strconv.FormatInt(s.taken.UnixMilli(), 10), Next: map[int32]int64{changes: next, rows: 0}}
+	s.began = source.Position{Log: system + " " + strconv.FormatInt(s.taken.UnixMilli(), 10),
+		Next: map[int32]int64{changes: next, rows: 0}}
 	return next, nil
 }
 
@@ -180,7 +182,8 @@ func (s *stream) goOn(ctx context.Context, at source.Position, system string) er
 	case of.lost:
 		return fmt.Errorf("%w: the server removed the log that slot %s needs (max_slot_wal_keep_size)", source.ErrGap, s.slot)
 	case of.confirmed > next:
-		return fmt.Errorf("%w: slot %s was advanced to %v, after the next position %v", source.ErrGap, s.slot, of.confirmed, next)
+		return fmt.Errorf("%w: slot %s was advanced to %v, after the next position %v", source.ErrGap, s.slot,
+			of.confirmed, next)
 	}
 	ms, err := strconv.ParseInt(taken, 10, 64)
 	if err != nil {

@@ -28,7 +28,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Main(m)) }
 // logical starts a server whose log can be read.
 func logical(t *testing.T) *pgtest.Server {
 	t.Helper()
-	return pgtest.Start(t, &pgtest.Options{MaxConnections: 30, InMemory: true, Settings: map[string]string{"wal_level": "logical"}})
+	return pgtest.Start(t, &pgtest.Options{MaxConnections: 30, InMemory: true,
+		Settings: map[string]string{"wal_level": "logical"}})
 }
 
 func connect(t *testing.T, s *pgtest.Server, db string) *pgx.Conn {
@@ -176,7 +177,8 @@ func is(t *testing.T, conn *pgx.Conn, table string) map[string]string {
 	return all
 }
 
-// Rows and all kinds of changes: values that an update does not repeat, other keys, several rows of a record of the log.
+// Rows and all kinds of changes: values that an update does not repeat, other keys, several rows of a record of the
+// log.
 func TestStream_RowsAndChanges(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -192,7 +194,8 @@ func TestStream_RowsAndChanges(t *testing.T) {
 		if diff := cmp.Diff(is(t, conn, table), r.rows); diff != "" {
 			t.Fatalf("%s: rows (-want +got)\n%s", identity, diff)
 		}
-		exec(t, conn, "INSERT INTO "+table+" SELECT n, NULL, NULL, NULL FROM generate_series(3001, 3100) n", // a record with several rows
+		// a record with several rows
+		exec(t, conn, "INSERT INTO "+table+" SELECT n, NULL, NULL, NULL FROM generate_series(3001, 3100) n",
 			"UPDATE "+table+" SET name = 'changed' WHERE id < 20",             // long is not repeated
 			"UPDATE "+table+" SET id = id + 10000 WHERE id BETWEEN 20 AND 30", // other keys
 			"DELETE FROM "+table+" WHERE id BETWEEN 100 AND 200",
@@ -214,7 +217,8 @@ func TestStream_Partitions(t *testing.T) {
 	db := s.Database(t)
 	conn := connect(t, s, db)
 	exec(t, conn, "CREATE TABLE crm (id bigint PRIMARY KEY, name text, tags text[], long text) PARTITION BY RANGE (id)", "ALTER TABLE crm ALTER long SET STORAGE EXTERNAL",
-		"CREATE TABLE low PARTITION OF crm FOR VALUES FROM (0) TO (100)", "CREATE TABLE high PARTITION OF crm FOR VALUES FROM (100) TO (1000) PARTITION BY RANGE (id)",
+		"CREATE TABLE low PARTITION OF crm FOR VALUES FROM (0) TO (100)",
+		"CREATE TABLE high PARTITION OF crm FOR VALUES FROM (100) TO (1000) PARTITION BY RANGE (id)",
 		"CREATE TABLE other (name text, id bigint NOT NULL, gone int, long text, tags text[])", "ALTER TABLE other DROP gone", // columns in another order
 		"ALTER TABLE high ATTACH PARTITION other FOR VALUES FROM (100) TO (200)",
 		"INSERT INTO crm SELECT n, 'n' || n, ARRAY['a'], repeat('x', 5000) FROM generate_series(1, 150) n")
@@ -227,9 +231,11 @@ func TestStream_Partitions(t *testing.T) {
 		}
 	}
 	compare("rows")
-	exec(t, conn, "UPDATE crm SET name = 'changed' WHERE id IN (7, 120)", "UPDATE crm SET id = id + 150 WHERE id IN (8, 20)", "DELETE FROM crm WHERE id IN (9, 130)")
+	exec(t, conn, "UPDATE crm SET name = 'changed' WHERE id IN (7, 120)",
+		"UPDATE crm SET id = id + 150 WHERE id IN (8, 20)", "DELETE FROM crm WHERE id IN (9, 130)")
 	compare("after changes")
-	exec(t, conn, "CREATE TABLE more PARTITION OF crm FOR VALUES FROM (1000) TO (2000)", "INSERT INTO crm VALUES (1001, 'more')", "UPDATE crm SET id = 1002 WHERE id = 10")
+	exec(t, conn, "CREATE TABLE more PARTITION OF crm FOR VALUES FROM (1000) TO (2000)",
+		"INSERT INTO crm VALUES (1001, 'more')", "UPDATE crm SET id = 1002 WHERE id = 10")
 	compare("with another partition")
 	r.stop()
 }
@@ -241,7 +247,8 @@ func TestP17_KilledReadersMissNothing(t *testing.T) {
 	s := logical(t)
 	db := s.Database(t)
 	conn := connect(t, s, db)
-	exec(t, conn, "CREATE TABLE crm (id bigint PRIMARY KEY, name text, tags text[], long text)", "INSERT INTO crm SELECT n, 'n' || n FROM generate_series(1, 600) n")
+	exec(t, conn, "CREATE TABLE crm (id bigint PRIMARY KEY, name text, tags text[], long text)",
+		"INSERT INTO crm SELECT n, 'n' || n FROM generate_series(1, 600) n")
 	dice := rand.New(rand.NewPCG(5, 8)) //nolint:gosec // a test
 	change := func(conn *pgx.Conn) {
 		for range 1 + dice.IntN(20) {
@@ -253,7 +260,8 @@ func TestP17_KilledReadersMissNothing(t *testing.T) {
 			case 1:
 				sql = fmt.Sprintf("UPDATE crm SET id = -id, name = 'm%d' WHERE id = %d AND NOT EXISTS (SELECT FROM crm WHERE id = -%d)", dice.IntN(1000), id, id)
 			default:
-				sql = fmt.Sprintf("INSERT INTO crm VALUES (%d, 'i%d') ON CONFLICT (id) DO UPDATE SET name = excluded.name", id, dice.IntN(1000))
+				sql = fmt.Sprintf("INSERT INTO crm VALUES (%d, 'i%d') ON CONFLICT (id) DO UPDATE SET name = excluded.name", id,
+					dice.IntN(1000))
 			}
 			exec(t, conn, sql)
 		}
@@ -316,8 +324,10 @@ func TestOpen_Refuses(t *testing.T) {
 	db := s.Database(t)
 	conn := connect(t, s, db)
 	exec(t, conn, "CREATE TABLE keyless (name text)", "CREATE TABLE crm (id bigint PRIMARY KEY, name text, tags text[], long text)", "CREATE VIEW v AS SELECT 1", "CREATE PUBLICATION other FOR TABLE keyless",
-		"CREATE TABLE parted (id bigint PRIMARY KEY, name text) PARTITION BY RANGE (id)", "CREATE TABLE p1 PARTITION OF parted DEFAULT", "CREATE PUBLICATION parts FOR TABLE parted",
-		"CREATE TABLE mute (id bigint PRIMARY KEY) PARTITION BY RANGE (id)", "CREATE TABLE m1 PARTITION OF mute DEFAULT", "ALTER TABLE m1 REPLICA IDENTITY NOTHING",
+		"CREATE TABLE parted (id bigint PRIMARY KEY, name text) PARTITION BY RANGE (id)",
+		"CREATE TABLE p1 PARTITION OF parted DEFAULT", "CREATE PUBLICATION parts FOR TABLE parted",
+		"CREATE TABLE mute (id bigint PRIMARY KEY) PARTITION BY RANGE (id)", "CREATE TABLE m1 PARTITION OF mute DEFAULT",
+		"ALTER TABLE m1 REPLICA IDENTITY NOTHING",
 		"CREATE TABLE parted_keyless (id bigint) PARTITION BY RANGE (id)", "CREATE TABLE k1 PARTITION OF parted_keyless DEFAULT")
 	for table, want := range map[string]string{"keyless": "REPLICA IDENTITY FULL", "v": "not an ordinary table", "missing": "there is no table", "crm&slot=other": "exists without table",
 		"parted&slot=parts": "publish_via_partition_root", "mute": "partition m1", "parted_keyless": "no primary key"} {
@@ -355,8 +365,12 @@ func TestOpen_Refuses(t *testing.T) {
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	for text, good := range map[string]bool{
-		"postgres://crm@db/crm?table=a.b": true, "postgres://localhost/crm?table=t&slot=s_1": true, "postgres:///crm?host=/run&table=t": false, "postgres://db/crm?host=/run&table=t": false, "postgres://db/crm?host=db2,/run&table=t": false, "postgres://db/crm?host=@abstract&table=t": false, "postgres://db/crm": false,
-		"postgres://db/crm?table=a.b.c": false, "postgres://db/crm?table=t&sslkey=/etc/x": false, "postgres://db/crm?table=t&slot=A": false, "postgres://a,b/crm?table=t": false,
+		"postgres://crm@db/crm?table=a.b": true, "postgres://localhost/crm?table=t&slot=s_1": true,
+		"postgres:///crm?host=/run&table=t": false, "postgres://db/crm?host=/run&table=t": false,
+		"postgres://db/crm?host=db2,/run&table=t": false, "postgres://db/crm?host=@abstract&table=t": false,
+		"postgres://db/crm":             false,
+		"postgres://db/crm?table=a.b.c": false, "postgres://db/crm?table=t&sslkey=/etc/x": false,
+		"postgres://db/crm?table=t&slot=A": false, "postgres://a,b/crm?table=t": false,
 	} {
 		u, err := url.Parse(text)
 		if err == nil {

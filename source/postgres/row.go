@@ -67,7 +67,8 @@ func (s *stream) now(ctx context.Context, relation *pglogrepl.RelationMessage, k
 	}
 	ctx, cancel := patiently(ctx)
 	defer cancel()
-	result := s.conn.PgConn().ExecParams(ctx, "SELECT * FROM "+s.table.Sanitize()+" WHERE "+strings.Join(where, " AND "), values, nil, nil, nil).Read()
+	result := s.conn.PgConn().ExecParams(ctx, "SELECT * FROM "+s.table.Sanitize()+" WHERE "+strings.Join(where, " AND "),
+		values, nil, nil, nil).Read()
 	if result.Err != nil || len(result.Rows) == 0 {
 		return nil, result.Err
 	}

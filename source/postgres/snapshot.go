@@ -74,8 +74,8 @@ func (s *stream) rowsOf(ctx context.Context, limit int) (batch []source.Message,
 // patience is how long a query may take.
 const patience = time.Minute
 
-// patiently returns a context that ends as ctx is cancelled, and not when its time is over: a query that is given up breaks its
-// connection, and the rows would begin again.
+// patiently returns a context that ends as ctx is cancelled, and not when its time is over: a query that is given up
+// breaks its connection, and the rows would begin again.
 func patiently(ctx context.Context) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	stop := context.AfterFunc(ctx, func() {

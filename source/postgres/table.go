@@ -15,7 +15,8 @@ import (
 // examine checks whether changes of the table identify their row.
 func (s *stream) examine(ctx context.Context) error {
 	var kind, identity string
-	err := s.conn.QueryRow(ctx, `SELECT oid, relkind::text, relreplident::text FROM pg_class WHERE oid = to_regclass($1)`, s.table.Sanitize()).Scan(&s.oid, &kind, &identity)
+	err := s.conn.QueryRow(ctx, `SELECT oid, relkind::text, relreplident::text FROM pg_class WHERE oid = to_regclass($1)`,
+		s.table.Sanitize()).Scan(&s.oid, &kind, &identity)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return fmt.Errorf("there is no table %s, or the role may not see it", s.table.Sanitize())

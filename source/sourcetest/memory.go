@@ -26,7 +26,8 @@ type Broker struct {
 
 // NewBroker returns an empty broker.
 func NewBroker() *Broker {
-	return &Broker{log: 1, partitions: map[int32][]source.Message{}, trimmed: map[int32]int64{}, arrived: make(chan struct{})}
+	return &Broker{log: 1, partitions: map[int32][]source.Message{}, trimmed: map[int32]int64{},
+		arrived: make(chan struct{})}
 }
 
 // Publish appends a message to a partition, and returns its offset.
@@ -61,7 +62,8 @@ func (b *Broker) Open(_ context.Context, at source.Position) (source.Stream, err
 	for p, messages := range b.partitions {
 		n, begun := at.Next[p]
 		if begun && (n < b.trimmed[p] || n > int64(len(messages))) {
-			return nil, fmt.Errorf("%w: partition %d has %d to %d, and %d was next", source.ErrGap, p, b.trimmed[p], len(messages), n)
+			return nil, fmt.Errorf("%w: partition %d has %d to %d, and %d was next", source.ErrGap, p, b.trimmed[p],
+				len(messages), n)
 		}
 		next[p] = max(n, b.trimmed[p])
 	}

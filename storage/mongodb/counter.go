@@ -146,7 +146,8 @@ func (c counters) number(ctx context.Context, metrics []counter.Metric, numbers 
 		docs[i] = numbered{m, counter.ID(last.Last - int64(i))}
 	}
 	if _, err := insertNew(ctx, c.Collection(namesName), docs); err != nil {
-		return fmt.Errorf("%w: give numbers: %s", cell.ErrUnavailable, err.Error()) // even if they were assigned, nothing was counted
+		// even if they were assigned, nothing was counted
+		return fmt.Errorf("%w: give numbers: %s", cell.ErrUnavailable, err.Error())
 	}
 	found, away, err := c.numbers(ctx, absent)
 	maps.Copy(numbers, found)

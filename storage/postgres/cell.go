@@ -59,9 +59,9 @@ const (
 
 	sqlSequence = "SELECT last_value - (NOT is_called)::int, (pg_sequence_parameters('locus_puid'::regclass)).maximum_value FROM locus_puid"
 
-	// sqlAllocate draws puids in batch order for the keys that have none, unless fewer than $3 are left, and writes the keys
-	// in index order, as every writer does. It waits for another transaction that is writing the same key; if that one
-	// commits, the puid drawn here becomes a gap.
+	// sqlAllocate draws puids in batch order for the keys that have none, unless fewer than $3 are left, and writes the
+	// keys in index order, as every writer does. It waits for another transaction that is writing the same key; if that
+	// one commits, the puid drawn here becomes a gap.
 	sqlAllocate = `INSERT INTO locus_key (ring, digest, puid)
 		SELECT ring, digest, puid
 		FROM (SELECT ring, digest, nextval('locus_puid') AS puid

@@ -184,8 +184,8 @@ func TestTallies_NeverDeadlock(t *testing.T) {
 	}))
 }
 
-// RaiseDedupHorizon waits for transactions that have read the dedup horizon, but not for later ones: otherwise it would starve
-// among busy ones.
+// RaiseDedupHorizon waits for transactions that have read the dedup horizon, but not for later ones: otherwise it would
+// starve among busy ones.
 func TestFloor_IsNotOvertaken(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

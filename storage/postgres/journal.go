@@ -100,7 +100,8 @@ func (n note) key() (key []any) {
 		key = append(key, *n.num2)
 	}
 	switch {
-	case n.table == "rollup", n.table == "definition", n.table == "counter_key", n.table == "decision": // keys that end with text
+	// keys that end with text
+	case n.table == "rollup", n.table == "definition", n.table == "counter_key", n.table == "decision":
 		key = append(key, string(n.bytes))
 	case n.bytes != nil:
 		key = append(key, n.bytes)

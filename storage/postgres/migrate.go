@@ -144,8 +144,8 @@ func (t *target) create(ctx context.Context, o *Options) error {
 	return nil
 }
 
-// migrate migrates the schema to the newest format; it creates the schema only if create is set. A new database gets all of
-// it in one transaction, an older one each migration in its own.
+// migrate migrates the schema to the newest format; it creates the schema only if create is set. A new database gets
+// all of it in one transaction, an older one each migration in its own.
 func (t *target) migrate(ctx context.Context, on *pgx.Conn, o *Options, create bool) error {
 	has, err := t.format(ctx, on)
 	if err != nil || has == format {
@@ -202,8 +202,8 @@ func up(ctx context.Context, db *sql.DB) error {
 	return cause(err)
 }
 
-// packPostings writes the postings of the table as one run, a page at a time. No other process writes in the meantime: a
-// program of an older format that has the database open waits for the lock, and then does not find the table.
+// packPostings writes the postings of the table as one run, a page at a time. No other process writes in the meantime:
+// a program of an older format that has the database open waits for the lock, and then does not find the table.
 func packPostings(ctx context.Context, tx *sql.Tx) error {
 	if _, err := tx.ExecContext(ctx, "LOCK TABLE posting IN ACCESS EXCLUSIVE MODE;"+postingSQL); err != nil {
 		return err

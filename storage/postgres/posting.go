@@ -125,7 +125,8 @@ func (t *tx) MergePostings(ctx context.Context, mend bool) error {
 	return nil
 }
 
-// RecordsByKey runs two statements, and others where records of a blocking key were removed or an index is not in memory.
+// RecordsByKey runs two statements, and others where records of a blocking key were removed or an index is not in
+// memory.
 func (t *tx) RecordsByKey(ctx context.Context, keys []uint64, limits []int) ([][]entity.PUID, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err

@@ -9,8 +9,8 @@ import (
 	"github.com/locus-db/locus/cell"
 )
 
-// profile lists the guarantees of a managed platform, for which Locus does not check the settings. The URL names it, and it
-// must agree with the server. Platforms that behave like plain PostgreSQL have none.
+// profile lists the guarantees of a managed platform, for which Locus does not check the settings. The URL names it,
+// and it must agree with the server. Platforms that behave like plain PostgreSQL have none.
 type profile string
 
 const (
@@ -51,11 +51,12 @@ func (p profile) place() string {
 	return system + ", " + p.timeline() + ", (SELECT oid::bigint FROM pg_database WHERE datname = current_database())"
 }
 
-// where is the check that every transaction behind a pooler makes. The rest of a place cannot change while the timeline stays the same, except
-// when a dump is restored, which starts with new connections.
+// where is the check that every transaction behind a pooler makes. The rest of a place cannot change while the timeline
+// stays the same, except when a dump is restored, which starts with new connections.
 func (p profile) where() string { return "SELECT timeline, " + p.timeline() + " FROM locus_cell" }
 
-// keepsLog reports whether the storage of the platform keeps the log, so that the settings about writing it mean nothing.
+// keepsLog reports whether the storage of the platform keeps the log, so that the settings about writing it mean
+// nothing.
 func (p profile) keepsLog() bool { return p != "" }
 
 // sqlAurora works on Aurora only. pg_proc does not list the function.

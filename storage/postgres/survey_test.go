@@ -21,8 +21,8 @@ func surveyed(t *testing.T, d *postgres.Driver, urls ...string) cell.Server {
 	return all[0]
 }
 
-// A server with a standby and an archive that fails, seen by a superuser, by a role that only owns databases, and as a standby itself; then it
-// is gone.
+// A server with a standby and an archive that fails, seen by a superuser, by a role that only owns databases, and as a
+// standby itself; then it is gone.
 func TestSurvey(t *testing.T) {
 	t.Parallel()
 	s := pgtest.Start(t, &pgtest.Options{Settings: map[string]string{"archive_mode": "on", "archive_command": "'false'"}})

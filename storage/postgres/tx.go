@@ -18,9 +18,9 @@ import (
 	"github.com/locus-db/locus/storage/internal/posting"
 )
 
-// tx is a transaction. BEGIN, the gate and writes wait in queue and are sent with the next read or before the commit. So
-// a transaction that writes takes one round trip per read and one for the commit, and one that only reads none for the
-// commit. The Store methods are in files named after the Stores.
+// tx is a transaction. BEGIN, the gate and writes wait in queue and are sent with the next read or before the commit.
+// So a transaction that writes takes one round trip per read and one for the commit, and one that only reads none for
+// the commit. The Store methods are in files named after the Stores.
 type tx struct {
 	cell  *Cell
 	conn  *conn
@@ -144,8 +144,8 @@ func (t *tx) finish(ctx context.Context) error {
 	return fmt.Errorf("commit in cell %s: %w", t.cell, t.fail(err))
 }
 
-// lingers reports whether the transaction need not end before its connection is used again. Behind a pooler it would keep
-// a connection to the server from others.
+// lingers reports whether the transaction need not end before its connection is used again. Behind a pooler it would
+// keep a connection to the server from others.
 func (t *tx) lingers() bool {
 	return t.mode == reading && t.begun && t.err == nil && !t.cell.target.pooler && !t.conn.IsClosed()
 }

@@ -29,8 +29,8 @@ type target struct {
 }
 
 // parseURL parses a URL like libpq, with defaults from the PG* environment and the password file, and additionally
-// accepts pooler=1 and profile=NAME. unsafe allows a connection to another host that an attacker on the path could read or
-// impersonate.
+// accepts pooler=1 and profile=NAME. unsafe allows a connection to another host that an attacker on the path could read
+// or impersonate.
 func parseURL(raw string, unsafe, standby bool) (*target, error) {
 	u, err := url.Parse(raw)
 	if err != nil {

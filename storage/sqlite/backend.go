@@ -155,8 +155,8 @@ func (c *Cell) equip(on *conn, writer bool) (*conn, error) {
 	return on, nil
 }
 
-// checkpoint copies the log into the file once the log has that many pages. Commits are durable before that, so an error
-// affects later calls only: a full disk is retried, a failed sync closes the cell. SQLite's automatic checkpoint
+// checkpoint copies the log into the file once the log has that many pages. Commits are durable before that, so an
+// error affects later calls only: a full disk is retried, a failed sync closes the cell. SQLite's automatic checkpoint
 // ignores both.
 func (c *Cell) checkpoint(w *conn, pages int) {
 	n, err := w.written()

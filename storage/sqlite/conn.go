@@ -105,8 +105,8 @@ func (c *conn) written() (int, error) {
 	return int(binary.NativeEndian.Uint32(libc.GoBytes(out, 4))), c.fault(rc)
 }
 
-// prepare returns the statement, compiled on first use. With LIMIT ? SQLite plans by the value, so that each bind makes it
-// compile the statement again: that is four fifths of the time of a small search. With LIMIT +? it does not.
+// prepare returns the statement, compiled on first use. With LIMIT ? SQLite plans by the value, so that each bind makes
+// it compile the statement again: that is four fifths of the time of a small search. With LIMIT +? it does not.
 func (c *conn) prepare(sql string) (*stmt, error) {
 	if s, ok := c.stmts[sql]; ok {
 		return s, nil

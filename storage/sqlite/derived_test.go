@@ -78,8 +78,8 @@ func TestP14_AVacuumForgetsPostings(t *testing.T) {
 	}
 }
 
-// TestRecordsByKey_InSeveralStatements reads more blocking keys than a statement does, in any order, many of which reach
-// their limits.
+// TestRecordsByKey_InSeveralStatements reads more blocking keys than a statement does, in any order, many of which
+// reach their limits.
 func TestRecordsByKey_InSeveralStatements(t *testing.T) {
 	t.Parallel()
 	f := openFile(t)

@@ -16,8 +16,8 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// postingsOfManyTransactions posts and removes in batches of all sizes, of which some are rolled back, some are merged and
-// one is followed by a reopening, and compares what is read with the model.
+// postingsOfManyTransactions posts and removes in batches of all sizes, of which some are rolled back, some are merged
+// and one is followed by a reopening, and compares what is read with the model.
 func postingsOfManyTransactions(t tester, c Cell) {
 	r := rand.New(rand.NewPCG(3, 5))
 	want := newModel()

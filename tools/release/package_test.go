@@ -72,7 +72,8 @@ func packaged(t *testing.T, dir, format string) string {
 	return path
 }
 
-// The deb has the binary, the unit, the settings, man pages and completions, and dpkg accepts it. The rpm is made of the same.
+// The deb has the binary, the unit, the settings, man pages and completions, and dpkg accepts it. The rpm is made of
+// the same.
 func TestPackage_Deb(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -85,7 +86,8 @@ func TestPackage_Deb(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	sh(t, top, "go", "build", "-trimpath", "-ldflags", "-s -w -buildid=", "-o", filepath.Join(dir, "bin/locus"), "./cmd/locus")
+	sh(t, top, "go", "build", "-trimpath", "-ldflags", "-s -w -buildid=", "-o", filepath.Join(dir, "bin/locus"),
+		"./cmd/locus")
 	sh(t, ".", "go", "run", "./pages", filepath.Join(dir, "bin/package"))
 	if packaged(t, dir, "rpm") == "" {
 		t.Error("no rpm")
@@ -96,7 +98,8 @@ func TestPackage_Deb(t *testing.T) {
 	}
 	list := sh(t, ".", "dpkg-deb", "--contents", deb)
 	for _, want := range []string{
-		"-rwxr-xr-x root/root", "./usr/bin/locus\n", "./usr/lib/systemd/system/locus.service\n", "./usr/lib/sysusers.d/locus.conf\n",
+		"-rwxr-xr-x root/root", "./usr/bin/locus\n", "./usr/lib/systemd/system/locus.service\n",
+		"./usr/lib/sysusers.d/locus.conf\n",
 		"./etc/locus/locus.yaml\n", "./usr/share/man/man1/locus.1\n", "./usr/share/man/man1/locus-config-check.1\n",
 		"./usr/share/bash-completion/completions/locus\n", "./usr/share/zsh/vendor-completions/_locus\n",
 	} {
@@ -141,7 +144,9 @@ func TestPackage_SameAsTheRelease(t *testing.T) {
 	if len(release.NFPMs) != 1 || len(here.Contents) < 5 {
 		t.Fatalf("%+v, %+v", here, release)
 	}
-	if fmt.Sprint(here.Contents[0]["dst"]) != "/usr/bin/locus" || !reflect.DeepEqual(here.Contents[1:], release.NFPMs[0].Contents) || !reflect.DeepEqual(here.Scripts, release.NFPMs[0].Scripts) {
+	if fmt.Sprint(here.Contents[0]["dst"]) != "/usr/bin/locus" ||
+		!reflect.DeepEqual(here.Contents[1:], release.NFPMs[0].Contents) ||
+		!reflect.DeepEqual(here.Scripts, release.NFPMs[0].Scripts) {
 		t.Errorf("deploy/package/nfpm.yaml and .goreleaser.yaml differ:\n%+v\n%+v", here, release.NFPMs[0])
 	}
 }

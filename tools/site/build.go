@@ -131,7 +131,8 @@ func htmlOf(p string) string {
 // render writes a page and returns its sections.
 func render(all []string, p string, source []byte, out string) ([]entry, error) {
 	md := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
-	doc := md.Parser().Parse(text.NewReader(source), parser.WithContext(parser.NewContext(parser.WithIDs(&ids{seen: map[string]int{}}))))
+	doc := md.Parser().Parse(text.NewReader(source),
+		parser.WithContext(parser.NewContext(parser.WithIDs(&ids{seen: map[string]int{}}))))
 	var sections []entry
 	title := p
 	here := htmlOf(p)

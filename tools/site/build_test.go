@@ -17,8 +17,8 @@ var (
 	anchors = regexp.MustCompile(` id="([^"]*)"`)
 )
 
-// The site of this repository: each link leads to a page, a heading or a file, nothing is loaded from elsewhere, and the index of the
-// search has what is on the pages.
+// The site of this repository: each link leads to a page, a heading or a file, nothing is loaded from elsewhere, and
+// the index of the search has what is on the pages.
 func TestBuild_OfTheRepository(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
@@ -79,7 +79,8 @@ func TestBuild_OfTheRepository(t *testing.T) {
 		t.Fatal(err)
 	}
 	for text, url := range map[string]string{
-		"locus_backup_age_seconds": "docs/operations.html#locusbackupold", "full_page_writes": "docs/postgresql.html#what-is-refused", "Jaeger": "docs/operations.html#traces",
+		"locus_backup_age_seconds": "docs/operations.html#locusbackupold",
+		"full_page_writes":         "docs/postgresql.html#what-is-refused", "Jaeger": "docs/operations.html#traces",
 	} {
 		found := false
 		for _, e := range index {

@@ -20,5 +20,6 @@ func main() {
 		fmt.Fprintln(os.Stderr, "site:", err)
 		os.Exit(1)
 	}
-	fmt.Printf("%s: %d pages; open index.html through a server of files, such as python3 -m http.server -d %[1]s\n", os.Args[2], n)
+	fmt.Printf("%s: %d pages; open index.html through a server of files, such as python3 -m http.server -d %[1]s\n",
+		os.Args[2], n)
 }

@@ -111,7 +111,8 @@ func share(n int, loops []Loop) {
 // measured here; nil means none.
 func (s *Suite) Check(t *testing.T, without func(Goal) bool) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^$", "-test.bench=.", "-test.benchtime=1x", "-test.cpu=1,2", "-test.short", "-test.v")
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^$", "-test.bench=.", "-test.benchtime=1x",
+		"-test.cpu=1,2", "-test.short", "-test.v")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -68,7 +68,8 @@ func (s *Suite) writeGoals(b *strings.Builder, r runs) {
 		if res.Against.Fits == nil {
 			theirs, ours = "", fmt.Sprintf("%s (%s to %s)", ours, work.number(res.mine.min()), work.number(res.mine.max()))
 		} else {
-			ratio = fmt.Sprintf("%sx (%s to %s)", figure(res.ratios.median()), figure(res.ratios.min()), figure(res.ratios.max()))
+			ratio = fmt.Sprintf("%sx (%s to %s)", figure(res.ratios.median()), figure(res.ratios.min()),
+				figure(res.ratios.max()))
 		}
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n",
 			what, res.against(), theirs, ours, work.allocs(res.allocs), ratio, res.target(work), reached)

@@ -15,7 +15,8 @@ import (
 // Neither is escaped. Text and lines are readable on white and on black.
 func SVG(width, height int, label, style string, draw func(*strings.Builder)) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img" aria-label="%s">`+"\n", width, height, label)
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img" aria-label="%s">`+"\n", width,
+		height, label)
 	b.WriteString(`<style>
 text { font: 12px sans-serif; fill: #444 }
 .title { font-size: 14px; font-weight: bold }
@@ -75,7 +76,8 @@ func (p *Plot) Frame(xs, ys []float64, name func(float64) string) {
 		p.Line("grid", p.X.From, p.Y.At(v), p.X.To, p.Y.At(v))
 		p.Text(p.X.From-6, p.Y.At(v)+4, "end", "", Whole(v))
 	}
-	fmt.Fprintf(p, `<rect class="frame" x="%.0f" y="%.0f" width="%.0f" height="%.0f"/>`+"\n", p.X.From, p.Y.To, p.X.To-p.X.From, p.Y.From-p.Y.To)
+	fmt.Fprintf(p, `<rect class="frame" x="%.0f" y="%.0f" width="%.0f" height="%.0f"/>`+"\n", p.X.From, p.Y.To,
+		p.X.To-p.X.From, p.Y.From-p.Y.To)
 }
 
 // Whole labels a value of an axis by its integer part.

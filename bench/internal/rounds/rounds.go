@@ -104,7 +104,8 @@ func (p *Program[R]) measure(ctx context.Context, binary string, options any, re
 	if err != nil {
 		return r, err
 	}
-	args := append([]string{"-test.run=^TestMeasure$", "-test.timeout=0", "-measure", string(text), "-report", report}, p.Args...)
+	args := append([]string{"-test.run=^TestMeasure$", "-test.timeout=0", "-measure", string(text), "-report", report},
+		p.Args...)
 	cmd := exec.CommandContext(ctx, binary, args...)
 	var out strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, os.Stderr

@@ -90,7 +90,8 @@ func (o Options) withDefaults() (Options, error) {
 		return o, errors.New("simulate: no option can be negative")
 	}
 	if math.IsInf(math.Pow(o.Growth, o.years()), 1) {
-		return o, fmt.Errorf("simulate: arrivals that grow by a factor of %g a year for %.0f years exceed all numbers", o.Growth, o.years())
+		return o, fmt.Errorf("simulate: arrivals that grow by a factor of %g a year for %.0f years exceed all numbers",
+			o.Growth, o.years())
 	}
 	return o, nil
 }

@@ -51,7 +51,8 @@ func Run(opts Options) (*Report, error) {
 		}
 		s.probe(g)
 	}
-	r := &Report{Seed: o.Seed, Records: o.Records, Fill: o.Fill, Generations: s.gens, Room: s.room(), Literal: s.literal(), Rehash: s.rehash()}
+	r := &Report{Seed: o.Seed, Records: o.Records, Fill: o.Fill, Generations: s.gens, Room: s.room(), Literal: s.literal(),
+		Rehash: s.rehash()}
 	r.Routed, err = s.route()
 	return r, err
 }

@@ -12,15 +12,17 @@ import (
 // Table returns the generations, a row each.
 func (r *Report) Table() *term.Table {
 	t := &term.Table{
-		Header: []string{"generation", "cells", "from day", "records", "a cell", "fullest", "emptiest", "puids used", "absent", "absent+filters", "known", "known+filters"},
-		Right:  map[int]bool{},
+		Header: []string{"generation", "cells", "from day", "records", "a cell", "fullest", "emptiest", "puids used",
+			"absent", "absent+filters", "known", "known+filters"},
+		Right: map[int]bool{},
 	}
 	for i := range t.Header {
 		t.Right[i] = true
 	}
 	for _, g := range r.Generations {
 		t.Add(
-			fmt.Sprintf("g%d", g.Generation), term.Count(int64(g.Cells)), fmt.Sprintf("%.0f", g.Day), term.Short(float64(g.Records)),
+			fmt.Sprintf("g%d", g.Generation), term.Count(int64(g.Cells)), fmt.Sprintf("%.0f", g.Day),
+			term.Short(float64(g.Records)),
 			term.Short(float64(g.Records)/float64(g.Cells)), fmt.Sprintf("%.3f", g.Fullest), fmt.Sprintf("%.3f", g.Emptiest),
 			fmt.Sprintf("%.4f%%", 100*g.Used),
 			fmt.Sprintf("%.2f", g.Absent), fmt.Sprintf("%.2f", g.AbsentFilters),
@@ -43,7 +45,8 @@ func (r *Report) Beside() *term.Table {
 	t.Add("keys with two puids", "0", term.Count(r.Literal.Duplicates), "0", "0")
 	t.Add("cells looked at, absent key", probes(last.AbsentFilters), probes(r.Literal.Absent), "1.00", "1.00")
 	t.Add("cells looked at, known key", probes(last.KnownFilters), probes(r.Literal.Known), "1.00", "1.00")
-	t.Add("cells", term.Count(int64(r.Room.Cells)), term.Count(int64(r.Room.Cells)), term.Count(int64(r.Rehash.Cells)), term.Count(int64(r.Rehash.Cells)))
+	t.Add("cells", term.Count(int64(r.Room.Cells)), term.Count(int64(r.Room.Cells)), term.Count(int64(r.Rehash.Cells)),
+		term.Count(int64(r.Rehash.Cells)))
 	return t
 }
 

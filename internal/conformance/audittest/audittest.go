@@ -61,7 +61,8 @@ func want(t tester, update Update, rows ...audit.Row) {
 func keepsRows(t tester, update Update) {
 	want(t, update)
 	now := time.Now().UnixMilli()
-	first, second := row(now, 7, 1, `{"a":"寿司 '\"\\ \u0000"}`), row(now, math.MaxInt64, math.MaxInt64, strings.Repeat("x", 100_000))
+	first, second := row(now, 7, 1, `{"a":"寿司 '\"\\ \u0000"}`), row(now, math.MaxInt64, math.MaxInt64,
+		strings.Repeat("x", 100_000))
 	put(t, update, second, first)
 	put(t, update, first)
 	put(t, update)
@@ -70,7 +71,8 @@ func keepsRows(t tester, update Update) {
 
 func readsPages(t tester, update Update) {
 	now := time.Now().UnixMilli()
-	all := []audit.Row{row(now, 1, 1, "a"), row(now, 1, 2, "b"), row(now, 2, 1, "c"), row(now+1, 1, 3, "d"), row(now+2, 0, 9, "e")}
+	all := []audit.Row{row(now, 1, 1, "a"), row(now, 1, 2, "b"), row(now, 2, 1, "c"), row(now+1, 1, 3, "d"),
+		row(now+2, 0, 9, "e")}
 	put(t, update, all...)
 	page := func(read func(audit.Store, context.Context) ([]audit.Row, error), want ...audit.Row) {
 		got := conformance.Ask(t, update, func(ctx context.Context, s audit.Store) ([]audit.Row, error) { return read(s, ctx) })

@@ -58,7 +58,8 @@ func copyKeepsWhatIsThere(t tester, c Cell) {
 	here := allocate(t, c, ks[:2])
 	put(t, c, nil)
 	// Rows of older cells have puids of other ranges.
-	put(t, c, []cell.Row{{Key: ks[4], PUID: math.MaxInt64}, {Key: ks[0], PUID: 5}, {Key: ks[2], PUID: 6}, {Key: ks[3], PUID: math.MinInt64 + 1}})
+	put(t, c, []cell.Row{{Key: ks[4], PUID: math.MaxInt64}, {Key: ks[0], PUID: 5}, {Key: ks[2], PUID: 6},
+		{Key: ks[3], PUID: math.MinInt64 + 1}})
 	want := []int64{here[0].PUID, here[1].PUID, 6, math.MinInt64 + 1, math.MaxInt64}
 	wantPuids(t, c, ks, want)
 	for range 2 {

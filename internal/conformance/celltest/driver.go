@@ -94,7 +94,8 @@ var driverCases = conformance.Suite[kind]{
 
 // identity returns the identity of a cell with negative puids, which are easily mishandled.
 func identity() cell.Identity {
-	return cell.Identity{Map: "7c0e31", Cell: cell.ID{Gen: 1, Index: 19}, Lo: -1 << 40, Hi: -1<<40 + 1<<32 - 1, Rules: "place/1"}
+	return cell.Identity{Map: "7c0e31", Cell: cell.ID{Gen: 1, Index: 19}, Lo: -1 << 40, Hi: -1<<40 + 1<<32 - 1,
+		Rules: "place/1"}
 }
 
 func (k kind) open(t tester, name string, create bool) handle {

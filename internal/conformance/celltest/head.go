@@ -46,7 +46,9 @@ func headIsKept(t tester, c Cell) {
 		{Incarnation: 2, Fence: 1},
 		{Incarnation: 2, Images: "entities:city"},
 		{Keys: cell.Sealed, Incarnation: 1, Epoch: 9, KnownEpoch: 10, Fence: 11},
-		{Keys: cell.Retired, Home: cell.Moving, Incarnation: math.MaxInt32, Epoch: math.MaxInt64, KnownEpoch: math.MaxInt64, Fence: math.MaxInt64, Images: "entities:a,b records:", Rules: math.MaxInt64, Returns: math.MaxInt32, Settled: math.MaxInt32},
+		{Keys: cell.Retired, Home: cell.Moving, Incarnation: math.MaxInt32, Epoch: math.MaxInt64, KnownEpoch: math.MaxInt64,
+			Fence: math.MaxInt64, Images: "entities:a,b records:", Rules: math.MaxInt64, Returns: math.MaxInt32,
+			Settled: math.MaxInt32},
 		{Incarnation: 2, Returns: 3, Settled: 2},
 		{Home: cell.Moved, Incarnation: 3, Move: "move.attempt"},
 		{Incarnation: 7},
@@ -94,7 +96,8 @@ func exclusiveRollsBack(t tester, c Cell) {
 	err := c.Exclusive(context.Background(), func(s cell.Store) error {
 		ctx := context.Background()
 		_, err := s.Allocate(ctx, keys(1, 3))
-		return errors.Join(err, s.SetHead(ctx, cell.Head{Keys: cell.Retired, Incarnation: 1}), s.SetFilter(ctx, []byte("f")), conformance.ErrRollback)
+		return errors.Join(err, s.SetHead(ctx, cell.Head{Keys: cell.Retired, Incarnation: 1}), s.SetFilter(ctx, []byte("f")),
+			conformance.ErrRollback)
 	})
 	if !errors.Is(err, conformance.ErrRollback) {
 		t.Fatalf("Exclusive returned %v, want the error of its function", err)

@@ -68,7 +68,8 @@ func cellMapSuperseded(t tester, c Cell) {
 	until := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	texts := map[uint64]string{}
 	for epoch := uint64(1); epoch <= 6; epoch++ {
-		spec := cell.Spec{ID: "map", Epoch: epoch, Until: until.Add(time.Duration(epoch) * time.Hour), Generations: []cell.Generation{{Cells: 2}}}
+		spec := cell.Spec{ID: "map", Epoch: epoch, Until: until.Add(time.Duration(epoch) * time.Hour),
+			Generations: []cell.Generation{{Cells: 2}}}
 		if epoch > 3 {
 			spec.MinFormat = 2
 		}

@@ -39,7 +39,8 @@ func witnesses(t tester, c Cell) {
 		})
 	}
 	err := c.Update(context.Background(), func(s cell.Store) error {
-		return errors.Join(s.Attest(context.Background(), map[cell.ID]cell.Pulse{a: {Incarnation: 9}}), conformance.ErrRollback)
+		return errors.Join(s.Attest(context.Background(), map[cell.ID]cell.Pulse{a: {Incarnation: 9}}),
+			conformance.ErrRollback)
 	})
 	view(t, c, func(ctx context.Context, s cell.Store) error {
 		got, err2 := s.Witnesses(ctx)

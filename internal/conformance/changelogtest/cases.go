@@ -51,7 +51,8 @@ func comeBackWhole(t tester, c Cell) {
 	for i := range int64(300) {
 		many = append(many, changelog.Version{PUID: entity.PUID(i - 150), Version: i})
 	}
-	edges := []changelog.Version{{PUID: math.MinInt64, Version: math.MaxInt64}, {PUID: math.MaxInt64, Version: 1}, {PUID: -1}, {PUID: 1<<53 + 1, Version: 1<<53 + 1}}
+	edges := []changelog.Version{{PUID: math.MinInt64, Version: math.MaxInt64}, {PUID: math.MaxInt64, Version: 1},
+		{PUID: -1}, {PUID: 1<<53 + 1, Version: 1<<53 + 1}}
 	at := time.UnixMilli(1_700_000_000_123).UTC()
 	want := []changelog.Change{
 		{Time: at, Kind: changelog.Put, Cause: changelog.CausePut, Entity: id(1), After: edges[:1]},
@@ -133,7 +134,8 @@ func seesItsOwnWrites(t tester, c Cell) {
 			}
 			b, err := s.Bounds(ctx)
 			if err != nil || b.Last != got[len(got)-1].Seq {
-				return fmt.Errorf("the ends in the transaction are %+v, %w, its last change has number %d", b, err, got[len(got)-1].Seq)
+				return fmt.Errorf("the ends in the transaction are %+v, %w, its last change has number %d", b, err,
+					got[len(got)-1].Seq)
 			}
 			if diff := differ(got, series(1, n)); diff != "" {
 				return fmt.Errorf("changes in the transaction (-want +got):\n%s", diff)

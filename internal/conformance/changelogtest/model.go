@@ -56,7 +56,8 @@ func (m *model) Trim(ctx context.Context, upTo changelog.Seq, limit int) (int, e
 var (
 	drawID       = rapid.Map(rapid.Int64Range(0, 5), id)
 	drawVersions = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) changelog.Version {
-		return changelog.Version{PUID: entity.PUID(rapid.Int64().Draw(t, "puid")), Version: rapid.Int64Min(1).Draw(t, "version")}
+		return changelog.Version{PUID: entity.PUID(rapid.Int64().Draw(t, "puid")),
+			Version: rapid.Int64Min(1).Draw(t, "version")}
 	}), 0, 4)
 	drawImage = rapid.OneOf(rapid.Just[*changelog.Image](nil), rapid.Custom(func(t *rapid.T) *changelog.Image {
 		return &changelog.Image{
@@ -66,14 +67,17 @@ var (
 		}
 	}))
 	drawChange = rapid.Custom(func(t *rapid.T) changelog.Change {
-		kinds := []changelog.Kind{changelog.Put, changelog.Deleted, changelog.Assigned, changelog.Created, changelog.Changed, changelog.Merged, changelog.Split, changelog.Retired}
+		kinds := []changelog.Kind{changelog.Put, changelog.Deleted, changelog.Assigned, changelog.Created, changelog.Changed,
+			changelog.Merged, changelog.Split, changelog.Retired}
 		return changelog.Change{
-			Seq: changelog.Seq(rapid.Int64().Draw(t, "seq")), Time: time.UnixMilli(rapid.Int64Range(0, 1<<42).Draw(t, "time")).UTC(),
+			Seq:  changelog.Seq(rapid.Int64().Draw(t, "seq")),
+			Time: time.UnixMilli(rapid.Int64Range(0, 1<<42).Draw(t, "time")).UTC(),
 			Kind: rapid.SampledFrom(kinds).Draw(t, "kind"), Entity: drawID.Draw(t, "entity"),
 			Into:   rapid.OneOf(rapid.Just(locality.ID{}), drawID).Draw(t, "into"),
 			Before: drawVersions.Draw(t, "before"), After: drawVersions.Draw(t, "after"),
-			Cause: rapid.SampledFrom([]changelog.Cause{"", changelog.CausePut, changelog.CauseDelete, changelog.CauseDecision, changelog.CauseRedo, changelog.CauseTerms}).Draw(t, "cause"),
-			Was:   drawImage.Draw(t, "was"), Is: drawImage.Draw(t, "is"),
+			Cause: rapid.SampledFrom([]changelog.Cause{"", changelog.CausePut, changelog.CauseDelete, changelog.CauseDecision,
+				changelog.CauseRedo, changelog.CauseTerms}).Draw(t, "cause"),
+			Was: drawImage.Draw(t, "was"), Is: drawImage.Draw(t, "is"),
 		}
 	})
 )
@@ -179,6 +183,7 @@ func agreesWithModel(t tester, c Cell) {
 				committed = h
 			}
 		}
-		wantChanges(t, changesAfter(t, c, committed.number(committed.trimmed), everything), committed.changes[committed.trimmed:])
+		wantChanges(t, changesAfter(t, c, committed.number(committed.trimmed), everything),
+			committed.changes[committed.trimmed:])
 	})
 }

@@ -23,8 +23,10 @@ func imagesComeBackWhole(t tester, c Cell) {
 	for i := range 300 {
 		many = append(many, fmt.Sprint("value ", i))
 	}
-	awkward := []string{"", `"`, `\`, `\"`, "\x00\x1f\x7f", "a\tb\r\nc", `\u0041`, "</script>&", "\u2028\u2029", "寿司\U0010ffff", "e\u0301", "\ufeff", "null"}
-	attributes := entity.Attributes{"": {""}, "many": many, "long": {strings.Repeat("寿", 5000)}, "the same twice": {"a", "a"}}
+	awkward := []string{"", `"`, `\`, `\"`, "\x00\x1f\x7f", "a\tb\r\nc", `\u0041`, "</script>&", "\u2028\u2029",
+		"寿司\U0010ffff", "e\u0301", "\ufeff", "null"}
+	attributes := entity.Attributes{"": {""}, "many": many, "long": {strings.Repeat("寿", 5000)},
+		"the same twice": {"a", "a"}}
 	for _, name := range awkward {
 		attributes[name] = awkward
 	}
@@ -89,7 +91,8 @@ func trimsTheOldest(t tester, c Cell) {
 		limit int
 	}{{all[2].Seq, 10}, {0, 10}, {-1, 10}, {math.MinInt64, 10}, {last, 0}} {
 		if n := trim(t, c, nothing.upTo, nothing.limit); n != 0 {
-			t.Fatalf("at most %d changes up to %d were trimmed, and those up to %d are gone: %d", nothing.limit, nothing.upTo, upTo, n)
+			t.Fatalf("at most %d changes up to %d were trimmed, and those up to %d are gone: %d", nothing.limit,
+				nothing.upTo, upTo, n)
 		}
 		wantBounds(t, c, changelog.Bounds{Trimmed: upTo, Last: last})
 	}
@@ -98,7 +101,8 @@ func trimsTheOldest(t tester, c Cell) {
 		b, err2 := s.Bounds(ctx)
 		left, err3 := s.Changes(ctx, all[7].Seq, everything)
 		if n != 1 || b != (changelog.Bounds{Trimmed: all[7].Seq, Last: last}) || len(left) != 2 {
-			return fmt.Errorf("in the transaction that trims one of three, %d went, the ends are %+v, %d are left", n, b, len(left))
+			return fmt.Errorf("in the transaction that trims one of three, %d went, the ends are %+v, %d are left", n,
+				b, len(left))
 		}
 		return errors.Join(err, err2, err3)
 	})
@@ -116,7 +120,8 @@ func trimmedIsAnError(t tester, c Cell) {
 	conformance.Update(t, c.Update, func(ctx context.Context, s changelog.Store) error {
 		for _, after := range []changelog.Seq{math.MinInt64, -1, 0, all[0].Seq, all[2].Seq - 1} {
 			if got, err := s.Changes(ctx, after, everything); !errors.Is(err, changelog.ErrTrimmed) || len(got) > 0 {
-				return fmt.Errorf("%d changes after %d, %w, and those up to %d were trimmed: want ErrTrimmed", len(got), after, err, all[2].Seq)
+				return fmt.Errorf("%d changes after %d, %w, and those up to %d were trimmed: want ErrTrimmed", len(got), after,
+					err, all[2].Seq)
 			}
 		}
 		for i, after := range []changelog.Seq{all[2].Seq, all[3].Seq, all[4].Seq} {

@@ -121,7 +121,8 @@ func deletingTwiceIsOnce(t tester, p Pair) {
 		keys := keysOf(table, rows)
 		for range 2 {
 			update(t, p.From, func(ctx context.Context, c cell.Copier) error {
-				return errors.Join(c.DeleteRows(ctx, table.Name, nil), c.DeleteRows(ctx, table.Name, [][]any{keys[3], keys[0], keys[3]}))
+				return errors.Join(c.DeleteRows(ctx, table.Name, nil),
+					c.DeleteRows(ctx, table.Name, [][]any{keys[3], keys[0], keys[3]}))
 			})
 			same(t, table.Name+" after deleting", read(t, p.From, table, many), append(rows[1:3:3], rows[4:]...))
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/locus-db/locus/counter"
 )
 
-// hits are the counter rows of the n-th thing: a metric of its own with buckets and a compacted day, and a dedup record of a
-// batch and of a producer.
+// hits are the counter rows of the n-th thing: a metric of its own with buckets and a compacted day, and a dedup record
+// of a batch and of a producer.
 type hits struct {
 	metric   counter.Meta
 	tallies  []counter.Tally
@@ -34,12 +34,14 @@ func hitsOf(n int, version int64) hits {
 	}
 	of := counter.DedupRecord{Newest: int64(n), Print: [16]byte{0, byte(n), 15: 0xff}, Results: bytes}
 	h := hits{
-		metric:   counter.Meta{ID: id, Name: counter.Metric(fmt.Sprintf("m %d.$'\"\\寿", n)), Kind: counter.Kind(n % 2), First: int64(-n)},
+		metric: counter.Meta{ID: id, Name: counter.Metric(fmt.Sprintf("m %d.$'\"\\寿", n)), Kind: counter.Kind(n % 2),
+			First: int64(-n)},
 		tallies:  []counter.Tally{{ID: id, Minute: at, N: 1 << 40}, {ID: id, Minute: at + 1, N: version}},
 		gauges:   map[counter.Table]counter.Bucket{},
 		prepared: counter.NewBucketKey(at.Day()+1, id),
-		closed:   counter.CompactedDay{Key: counter.NewBucketKey(at.Day(), id), N: 1<<62 - version, Detail: counter.Detail(n % 3), Body: bytes},
-		batch:    counter.KeyedBatch{Key: counter.Key(fmt.Sprintf("k-%d '\"\\", n)), DedupRecord: of},
+		closed: counter.CompactedDay{Key: counter.NewBucketKey(at.Day(), id), N: 1<<62 - version,
+			Detail: counter.Detail(n % 3), Body: bytes},
+		batch: counter.KeyedBatch{Key: counter.Key(fmt.Sprintf("k-%d '\"\\", n)), DedupRecord: of},
 	}
 	of.Seq = math.MaxUint64 - uint64(n)
 	h.producer = counter.ProducedBatch{Producer: counter.Producer{byte(n), 15: 0xff}, DedupRecord: of}
@@ -90,7 +92,8 @@ func askCounters(ctx context.Context, tx counter.Store, n int) (a counted, _ err
 	var errs []error
 	for i := range n {
 		h := hitsOf(i, 1)
-		closed, keys, producers = append(closed, h.closed.Key), append(keys, h.batch.Key), append(producers, h.producer.Producer)
+		closed, keys, producers = append(closed, h.closed.Key), append(keys, h.batch.Key), append(producers,
+			h.producer.Producer)
 		top, err := tx.TopMetrics(ctx, h.closed.Key.Unit(), "m", 2)
 		a.Top, errs = append(a.Top, top), append(errs, err)
 	}

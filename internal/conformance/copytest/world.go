@@ -25,8 +25,8 @@ import (
 // population is how many records a case begins with.
 const population = 40
 
-// thing has the values that the n-th record of a case writes through the Stores. Numbers and texts are those that are easily
-// mishandled: at the ends of their ranges, negative, empty, with quotes.
+// thing has the values that the n-th record of a case writes through the Stores. Numbers and texts are those that are
+// easily mishandled: at the ends of their ranges, negative, empty, with quotes.
 type thing struct {
 	key      cell.Key
 	record   *entity.Record
@@ -69,8 +69,10 @@ func thingOf(n int, puid entity.PUID, version int64) thing {
 		},
 		birth: entity.Birth{ID: idOf(n), PUID: puid},
 		changes: []changelog.Change{
-			{Time: at, Kind: changelog.Put, Cause: changelog.CausePut, Entity: idOf(n), After: []changelog.Version{{PUID: puid, Version: version}}},
-			{Time: at, Kind: changelog.Retired, Entity: idOf(n), Into: idOf(n + 1), Before: []changelog.Version{{PUID: puid, Version: version}}},
+			{Time: at, Kind: changelog.Put, Cause: changelog.CausePut, Entity: idOf(n),
+				After: []changelog.Version{{PUID: puid, Version: version}}},
+			{Time: at, Kind: changelog.Retired, Entity: idOf(n), Into: idOf(n + 1),
+				Before: []changelog.Version{{PUID: puid, Version: version}}},
 		},
 		postings: []derived.Posting{{Key: uint64(n) << 58, PUID: puid}, {Key: math.MaxUint64, PUID: puid}},
 		chunk:    []any{int64(1)<<60 + int64(n), []byte{0, byte(version), 0xff}, version},
@@ -80,10 +82,13 @@ func thingOf(n int, puid entity.PUID, version int64) thing {
 		},
 		redo: derived.Redo{PUID: puid, Version: version, Decided: int64(n)},
 		// Rows of 1970 may be changed, like those of other tables.
-		audited:  []audit.Row{{Position: audit.Position{At: 1000 + int64(n), Chain: int64(n) << 56, Seq: version}, Body: "{寿"}},
-		decision: entity.Decision{Verdict: entity.VerdictValue, A: puid, Attribute: "name", Value: "Joe's '\"\\寿", At: at.Add(time.Duration(version) * time.Millisecond)},
+		audited: []audit.Row{{Position: audit.Position{At: 1000 + int64(n), Chain: int64(n) << 56, Seq: version},
+			Body: "{寿"}},
+		decision: entity.Decision{Verdict: entity.VerdictValue, A: puid, Attribute: "name", Value: "Joe's '\"\\寿",
+			At: at.Add(time.Duration(version) * time.Millisecond)},
 	}
-	image := &changelog.Image{Sources: []string{"osm", "'\"\\寿"}, Outcome: changelog.OutcomeMatched, Attributes: w.record.Attributes}
+	image := &changelog.Image{Sources: []string{"osm", "'\"\\寿"}, Outcome: changelog.OutcomeMatched,
+		Attributes: w.record.Attributes}
 	w.changes[0].Is, w.changes[1].Was = image, &changelog.Image{}
 	w.define(n, version, at)
 	w.hits = hitsOf(n, version)
@@ -107,13 +112,16 @@ func (w *thing) define(n int, version int64, at time.Time) {
 		Measures: []rollup.Measure{{Name: "count", Func: rollup.Count}},
 	}
 	number := int64(n) << 56
-	w.rollup = rollup.Rollup{Name: d.Name, Serving: &rollup.Version{Generation: number, Definition: d, Since: at}, Last: number + version}
+	w.rollup = rollup.Rollup{Name: d.Name, Serving: &rollup.Version{Generation: number, Definition: d, Since: at},
+		Last: number + version}
 	w.generation = rollup.Generation{
-		Number: number, Definition: d, State: rollup.Following, Watermark: changelog.Seq(math.MaxInt64 - version), At: at, Groups: version,
+		Number: number, Definition: d, State: rollup.Following, Watermark: changelog.Seq(math.MaxInt64 - version), At: at,
+		Groups: version,
 		Reason: "none", Verified: at,
 	}
 	body := []byte{0, byte(version), 0xff}
-	w.rows = []rollup.Row{{Key: []byte{}, Body: body}, {Key: []byte{0}, Body: []byte{}}, {Key: []byte("g寿\x00\xff"), Body: body}, {Key: []byte{0xff, byte(n)}, Body: body}}
+	w.rows = []rollup.Row{{Key: []byte{}, Body: body}, {Key: []byte{0}, Body: []byte{}},
+		{Key: []byte("g寿\x00\xff"), Body: body}, {Key: []byte{0xff, byte(n)}, Body: body}}
 }
 
 // put writes the things from n to n+count-1, new ones or new versions.
@@ -126,9 +134,12 @@ func put(ctx context.Context, tx storage.Tx, n, count int, version int64) error 
 		w := thingOf(i, entity.PUID(allocated[0].PUID), version)
 		_, err = tx.PutRedo(ctx, []derived.Redo{w.redo})
 		err = errors.Join(err,
-			tx.PutRecords(ctx, []*entity.Record{w.record}), tx.PutBirths(ctx, []entity.Birth{w.birth}), tx.PutEntities(ctx, []entity.Indexed{w.entity}),
+			tx.PutRecords(ctx, []*entity.Record{w.record}), tx.PutBirths(ctx, []entity.Birth{w.birth}),
+			tx.PutEntities(ctx, []entity.Indexed{w.entity}),
 			tx.PutRollup(ctx, w.rollup), tx.PutGeneration(ctx, w.generation), tx.PutRows(ctx, w.generation.Number, w.rows),
-			tx.PutDefinition(ctx, w.rollup.Name, w.rows[0].Body), w.hits.put(ctx, tx), tx.Append(ctx, w.changes), tx.Post(ctx, w.postings, nil), copier(tx).WriteRows(ctx, "posting_chunk", [][]any{w.chunk}), tx.PutEdges(ctx, w.edges), tx.PutAudit(ctx, w.audited),
+			tx.PutDefinition(ctx, w.rollup.Name, w.rows[0].Body), w.hits.put(ctx, tx), tx.Append(ctx, w.changes),
+			tx.Post(ctx, w.postings, nil), copier(tx).WriteRows(ctx, "posting_chunk", [][]any{w.chunk}),
+			tx.PutEdges(ctx, w.edges), tx.PutAudit(ctx, w.audited),
 			tx.PutDecisions(ctx, []entity.Decision{w.decision}), tx.AddCounts(ctx, entity.Counts{Records: 1, Entities: 2, Merges: 3, Splits: 4}))
 		if err != nil {
 			return err
@@ -144,8 +155,11 @@ func remove(ctx context.Context, tx storage.Tx, n int, puid entity.PUID) error {
 	w.birth.PUID, w.birth.Successor = 0, idOf(n+1)
 	return errors.Join(
 		tx.PutRecords(ctx, []*entity.Record{tombstone}), tx.PutBirths(ctx, []entity.Birth{w.birth}),
-		tx.DeleteEntities(ctx, []entity.PUID{puid}), tx.Post(ctx, nil, w.postings[:1]), copier(tx).DeleteRows(ctx, "posting_chunk", [][]any{w.chunk[:1]}), tx.DeleteEdges(ctx, []derived.Pair{{A: puid, B: puid + 1}}),
-		tx.DeleteGeneration(ctx, w.generation.Number), tx.PutRows(ctx, w.generation.Number, []rollup.Row{{Key: w.rows[0].Key}}),
+		tx.DeleteEntities(ctx, []entity.PUID{puid}), tx.Post(ctx, nil, w.postings[:1]),
+		copier(tx).DeleteRows(ctx, "posting_chunk", [][]any{w.chunk[:1]}),
+		tx.DeleteEdges(ctx, []derived.Pair{{A: puid, B: puid + 1}}),
+		tx.DeleteGeneration(ctx, w.generation.Number),
+		tx.PutRows(ctx, w.generation.Number, []rollup.Row{{Key: w.rows[0].Key}}),
 		w.hits.remove(ctx, tx), tx.ClearRedo(ctx, []derived.Redo{w.redo}), tx.DropAudit(ctx, []audit.Position{{Chain: int64(n) << 56, Seq: 1}}), tx.DeleteDecisions(ctx, []entity.PUID{puid}), tx.AddCounts(ctx, entity.Counts{Records: -1}))
 }
 
@@ -170,7 +184,8 @@ func populate(t tester, c storage.Cell) {
 		if err != nil {
 			return err
 		}
-		return errors.Join(tx.RaiseDedupHorizon(ctx, 7), put(ctx, tx, 3, 2, 7), remove(ctx, tx, 0, entity.PUID(puids[0])), trim(ctx, tx, 2))
+		return errors.Join(tx.RaiseDedupHorizon(ctx, 7), put(ctx, tx, 3, 2, 7), remove(ctx, tx, 0, entity.PUID(puids[0])),
+			trim(ctx, tx, 2))
 	})
 }
 

@@ -138,9 +138,12 @@ func TestRun_FindsEveryBug(t *testing.T) {
 			"readers of batches do not wait":           "NobodyElseIsAnsweredAboutBatches",
 		},
 		ByModel: []string{
-			"quarters are forgotten", "totals are forgotten", "all days are made", "missing buckets are zeros", "preparing empties", "below is included",
-			"limits of buckets are not kept", "compacted days do not count", "ties in any order", "from is left out", "prefixes are ignored",
-			"the last day is kept", "dropping includes the time", "rollback keeps rows", "error is swallowed", "deleting twice fails",
+			"quarters are forgotten", "totals are forgotten", "all days are made", "missing buckets are zeros",
+			"preparing empties", "below is included",
+			"limits of buckets are not kept", "compacted days do not count", "ties in any order", "from is left out",
+			"prefixes are ignored",
+			"the last day is kept", "dropping includes the time", "rollback keeps rows", "error is swallowed",
+			"deleting twice fails",
 		},
 		Tries: 3,
 	})

@@ -31,8 +31,10 @@ type step struct {
 var (
 	drawID    = rapid.SampledFrom(someIDs)
 	drawTally = rapid.Custom(func(t *rapid.T) counter.Tally {
-		minute := rapid.SampledFrom([]counter.Minute{noon - 720, noon - 1, noon, noon + 14, noon + 15, noon + 719, noon + 720}).Draw(t, "minute")
-		return counter.Tally{ID: drawID.Draw(t, "id"), Minute: minute, N: rapid.SampledFrom([]int64{1, 2, 3, 5, 7, 11, 1 << 61}).Draw(t, "n")}
+		minute := rapid.SampledFrom([]counter.Minute{noon - 720, noon - 1, noon, noon + 14, noon + 15, noon + 719,
+			noon + 720}).Draw(t, "minute")
+		return counter.Tally{ID: drawID.Draw(t, "id"), Minute: minute,
+			N: rapid.SampledFrom([]int64{1, 2, 3, 5, 7, 11, 1 << 61}).Draw(t, "n")}
 	})
 	drawDay = rapid.Custom(func(t *rapid.T) counter.BucketKey {
 		return counter.NewBucketKey(rapid.Int64Range(day, day+1).Draw(t, "day"), drawID.Draw(t, "id"))
@@ -43,12 +45,15 @@ var (
 	drawName = rapid.SampledFrom([]counter.Metric{"", "a", "a.", "a.b", "b", "z"})
 
 	calls = []string{
-		"tallies", "tallies", "put buckets", "buckets", "prepare", "delete", "first", "put closed", "closed", "detailed", "top", "top", "metrics",
-		"put metrics", "list", "floor", "put batches", "batches", "drop batches", "put producers", "producers", "drop producers",
+		"tallies", "tallies", "put buckets", "buckets", "prepare", "delete", "first", "put closed", "closed", "detailed",
+		"top", "top", "metrics",
+		"put metrics", "list", "floor", "put batches", "batches", "drop batches", "put producers", "producers",
+		"drop producers",
 	}
 	drawStep = rapid.Custom(func(t *rapid.T) step {
 		return step{
-			call: rapid.SampledFrom(calls).Draw(t, "call"), n: rapid.Int64Range(1, 9).Draw(t, "n"), limit: rapid.IntRange(1, 6).Draw(t, "limit"),
+			call: rapid.SampledFrom(calls).Draw(t, "call"), n: rapid.Int64Range(1, 9).Draw(t, "n"),
+			limit:   rapid.IntRange(1, 6).Draw(t, "limit"),
 			table:   rapid.SampledFrom(counter.Tables).Draw(t, "table"),
 			tallies: rapid.SliceOfNDistinct(drawTally, 0, 6, func(a counter.Tally) [2]int64 { return [2]int64{int64(a.ID), int64(a.Minute)} }).Draw(t, "tallies"),
 			keys:    rapid.SliceOfNDistinct(drawKey, 0, 4, rapid.ID[counter.BucketKey]).Draw(t, "keys"),
@@ -87,7 +92,8 @@ func (do step) answer(ctx context.Context, s counter.Store) (any, error) {
 	case "put closed":
 		var put []counter.CompactedDay
 		for _, key := range do.days {
-			put = append(put, counter.CompactedDay{Key: key, N: do.n, Detail: counter.Detail(do.n % 3), Body: []byte{byte(do.n)}})
+			put = append(put, counter.CompactedDay{Key: key, N: do.n, Detail: counter.Detail(do.n % 3),
+				Body: []byte{byte(do.n)}})
 		}
 		return nil, s.PutCompactedDays(ctx, put)
 	case "closed":
@@ -159,7 +165,8 @@ func (do step) compare(ctx context.Context, m *model.Cell, s counter.Store) (ove
 func agreesWithModel(t tester, c Cell) {
 	committed := model.New()
 	seed := func(ctx context.Context, s counter.Store) error {
-		return s.PutMetrics(ctx, []counter.Meta{{ID: 1, Name: "b"}, {ID: 2, Name: "a.b", First: 100}, {ID: 3, Name: "a", First: 25}, {ID: 4, Name: "a.", First: 26}})
+		return s.PutMetrics(ctx, []counter.Meta{{ID: 1, Name: "b"}, {ID: 2, Name: "a.b", First: 100},
+			{ID: 3, Name: "a", First: 25}, {ID: 4, Name: "a.", First: 26}})
 	}
 	_ = seed(context.Background(), committed)
 	update(t, c, seed)

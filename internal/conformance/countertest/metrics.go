@@ -15,23 +15,28 @@ import (
 
 // oddNames are names with a special meaning elsewhere, or that collations order differently.
 var oddNames = []counter.Metric{
-	" ", "\"quoted\"", "$inc", "$where", "%", "%s", "'; DROP TABLE metric; --", "-1", ".", "..", "/a.b", "00", "0x1F", "1e5", "A.B", "NULL", "__proto__",
-	"\\", "\\u0000", "a", "a b", "a$b", "a%", "a%b", "a.b", "a.b.c", "a/b", "a\\b", "a_b", "aa", "axb", "b", "cafe\u0301", "caf\u00e9", "page /a.b",
-	"{\"$gt\": \"\"}", "\u00e9", "\u00ff", "\u00ffa", "\u0130", "\u2028", "\uff21", "\ufffd", "\uffff", "\U0001f363", "\U0010ffff", "\U0010ffff\U0010ffff", "\U0010ffffa",
+	" ", "\"quoted\"", "$inc", "$where", "%", "%s", "'; DROP TABLE metric; --", "-1", ".", "..", "/a.b", "00", "0x1F",
+	"1e5", "A.B", "NULL", "__proto__",
+	"\\", "\\u0000", "a", "a b", "a$b", "a%", "a%b", "a.b", "a.b.c", "a/b", "a\\b", "a_b", "aa", "axb", "b", "cafe\u0301",
+	"caf\u00e9", "page /a.b",
+	"{\"$gt\": \"\"}", "\u00e9", "\u00ff", "\u00ffa", "\u0130", "\u2028", "\uff21", "\ufffd", "\uffff", "\U0001f363",
+	"\U0010ffff", "\U0010ffff\U0010ffff", "\U0010ffffa",
 }
 
 // named gives each name an ID, in an order different from that of the names.
 func named(names []counter.Metric) []counter.Meta {
 	list := make([]counter.Meta, len(names))
 	for i, name := range names {
-		list[i] = counter.Meta{ID: counter.ID(1 + i*37%len(names)), Name: name, Kind: counter.Kind(i % 2), First: int64(20_000 - i)}
+		list[i] = counter.Meta{ID: counter.ID(1 + i*37%len(names)), Name: name, Kind: counter.Kind(i % 2),
+			First: int64(20_000 - i)}
 	}
 	return list
 }
 
 func metricsComeBackWhole(t tester, c Cell) {
 	want := append(named(oddNames),
-		counter.Meta{ID: counter.MaxID, Name: counter.Metric(strings.Repeat("寿", 66) + "ab"), Kind: counter.Gauge, First: 1 << 40},
+		counter.Meta{ID: counter.MaxID, Name: counter.Metric(strings.Repeat("寿", 66) + "ab"), Kind: counter.Gauge,
+			First: 1 << 40},
 		counter.Meta{ID: counter.MaxID - 1, Name: counter.Metric(strings.Repeat("a", counter.MaxMetric)), First: -1},
 		counter.Meta{ID: counter.MaxID - 2, Name: counter.Metric(strings.Repeat("a", counter.MaxMetric-1) + "b"), First: 0})
 	putMetrics(t, c, want...)
@@ -46,7 +51,8 @@ func metricsComeBackWhole(t tester, c Cell) {
 func metricsInTheOrderAsked(t tester, c Cell) {
 	a, b := counter.Meta{ID: 2, Name: "a"}, counter.Meta{ID: 10, Name: "b", Kind: counter.Gauge, First: 5}
 	putMetrics(t, c, b, a)
-	same(t, "metrics, some twice and some not there", metrics(t, c, 10, 7, 2, 10, counter.MaxID, 2), []counter.Meta{b, {}, a, b, {}, a})
+	same(t, "metrics, some twice and some not there", metrics(t, c, 10, 7, 2, 10, counter.MaxID, 2),
+		[]counter.Meta{b, {}, a, b, {}, a})
 }
 
 func nameAndKindStay(t tester, c Cell) {
@@ -54,7 +60,8 @@ func nameAndKindStay(t tester, c Cell) {
 	putMetrics(t, c, want)
 	putMetrics(t, c, counter.Meta{ID: 1, Name: "b", Kind: counter.Counter, First: 21})
 	same(t, "a metric put again", metrics(t, c, 1), []counter.Meta{want})
-	putMetrics(t, c, counter.Meta{ID: 1, Name: "c", Kind: counter.Counter, First: 19}, counter.Meta{ID: 2, Name: "b", First: 3})
+	putMetrics(t, c, counter.Meta{ID: 1, Name: "c", Kind: counter.Counter, First: 19},
+		counter.Meta{ID: 2, Name: "b", First: 3})
 	want.First = 19
 	same(t, "a metric put with an earlier day", metrics(t, c, 1, 2), []counter.Meta{want, {ID: 2, Name: "b", First: 3}})
 	for _, after := range []counter.Metric{"", "a", "b"} {
@@ -76,7 +83,8 @@ func metricsInOrder(t tester, c Cell) {
 	m := model.New()
 	_ = m.PutMetrics(context.Background(), all)
 	putMetrics(t, c, all...)
-	prefixes := []counter.Metric{"", "a", "a%", "a_", "A", "caf", "page /a.", "\u00e9", "\u00ff", "\U0010ffff", "\U0010ffff\U0010ffff", "\\", "nothing"}
+	prefixes := []counter.Metric{"", "a", "a%", "a_", "A", "caf", "page /a.", "\u00e9", "\u00ff", "\U0010ffff",
+		"\U0010ffff\U0010ffff", "\\", "nothing"}
 	type asked struct {
 		prefix, after counter.Metric
 		limit         int
@@ -95,7 +103,8 @@ func metricsInOrder(t tester, c Cell) {
 			want, _ := m.ListMetrics(ctx, a.prefix, a.after, a.limit)
 			got, err := s.ListMetrics(ctx, a.prefix, a.after, a.limit)
 			if diff := differ(got, want); err != nil || diff != "" {
-				return fmt.Errorf("metrics that begin with %q, after %q, at most %d: %w (-want +got):\n%s", a.prefix, a.after, a.limit, err, diff)
+				return fmt.Errorf("metrics that begin with %q, after %q, at most %d: %w (-want +got):\n%s", a.prefix, a.after,
+					a.limit, err, diff)
 			}
 		}
 		return nil
@@ -125,7 +134,8 @@ func theHighest(t tester, c Cell) {
 		for i, n := range []int64{5, 5, 3, 8, 5, 1 << 40} {
 			tallies = append(tallies, counter.Tally{ID: counter.ID(i + 1), Minute: noon, N: n})
 		}
-		tallies = append(tallies, counter.Tally{ID: 1, Minute: noon + 1440, N: 100}, counter.Tally{ID: 2, Minute: noon - 1440, N: 100})
+		tallies = append(tallies, counter.Tally{ID: 1, Minute: noon + 1440, N: 100},
+			counter.Tally{ID: 2, Minute: noon - 1440, N: 100})
 		if _, err := s.AddTallies(ctx, tallies); err != nil {
 			return err
 		}

@@ -45,7 +45,8 @@ func dedup(n int64) counter.DedupRecord {
 
 func batchesComeBackWhole(t tester, c Cell) {
 	long := strings.Repeat("k", counter.MaxKey-1)
-	keys := []counter.Key{"a", "A", "a.b", "'", "\"", "\\", "\\u0000", "%", "_", "$1", "{}", "<&>", "~!", "0", "00", counter.Key(long + "1"), counter.Key(long + "2")}
+	keys := []counter.Key{"a", "A", "a.b", "'", "\"", "\\", "\\u0000", "%", "_", "$1", "{}", "<&>", "~!", "0", "00",
+		counter.Key(long + "1"), counter.Key(long + "2")}
 	var want []counter.DedupRecord
 	for again := range int64(2) {
 		var put []counter.KeyedBatch
@@ -61,7 +62,8 @@ func batchesComeBackWhole(t tester, c Cell) {
 		update(t, c, func(ctx context.Context, s counter.Store) error { return s.PutBatches(ctx, put) })
 		same(t, "batches", batches(t, c, keys...), want)
 	}
-	same(t, "batches, some twice and some not there", batches(t, c, "0", "nothing", "a", "0", "a "), []counter.DedupRecord{want[13], {}, want[0], want[13], {}})
+	same(t, "batches, some twice and some not there", batches(t, c, "0", "nothing", "a", "0", "a "),
+		[]counter.DedupRecord{want[13], {}, want[0], want[13], {}})
 }
 
 func producersComeBackWhole(t tester, c Cell) {
@@ -82,7 +84,8 @@ func producersComeBackWhole(t tester, c Cell) {
 		update(t, c, func(ctx context.Context, s counter.Store) error { return s.PutProducers(ctx, put) })
 		same(t, "producers", producers(t, c, ids...), want)
 	}
-	same(t, "producers, some twice and some not there", producers(t, c, ids[3], counter.Producer{9}, ids[0], ids[3]), []counter.DedupRecord{want[3], {}, want[0], want[3]})
+	same(t, "producers, some twice and some not there", producers(t, c, ids[3], counter.Producer{9}, ids[0], ids[3]),
+		[]counter.DedupRecord{want[3], {}, want[0], want[3]})
 }
 
 func dropBatches(t tester, c Cell) {
@@ -122,7 +125,8 @@ func forgets(t tester, c Cell, drop func(context.Context, counter.Store, int64, 
 		below                  int64
 		limit, n, below7, left int
 	}{
-		{1, everything, 0, 6, 12}, {7, 4, 4, 2, 8}, {7, 4, 2, 0, 6}, {7, 4, 0, 0, 6}, {12, everything, 5, 0, 1}, {13, everything, 1, 0, 0}, {math.MaxInt64, 9, 0, 0, 0},
+		{1, everything, 0, 6, 12}, {7, 4, 4, 2, 8}, {7, 4, 2, 0, 6}, {7, 4, 0, 0, 6}, {12, everything, 5, 0, 1},
+		{13, everything, 1, 0, 0}, {math.MaxInt64, 9, 0, 0, 0},
 	} {
 		n := change(t, c, func(ctx context.Context, s counter.Store) (int, error) { return drop(ctx, s, call.below, call.limit) })
 		same(t, fmt.Sprintf("how many call %d dropped", i), n, call.n)
@@ -138,17 +142,20 @@ func forgets(t tester, c Cell, drop func(context.Context, counter.Store, int64, 
 			want := dedup(of.Newest)
 			same(t, "one that is left", of, want)
 		}
-		same(t, fmt.Sprintf("how many below 7, and in all, are left after call %d", i), []int{below7, left}, []int{call.below7, call.left})
+		same(t, fmt.Sprintf("how many below 7, and in all, are left after call %d", i), []int{below7, left},
+			[]int{call.below7, call.left})
 	}
 }
 
 func emptyCell(t tester, c Cell) {
-	nothing := state{Batches: make([]counter.DedupRecord, len(someKeys)), Producers: make([]counter.DedupRecord, len(someProducers))}
+	nothing := state{Batches: make([]counter.DedupRecord, len(someKeys)),
+		Producers: make([]counter.DedupRecord, len(someProducers))}
 	same(t, "what an empty cell has", ask(t, c, stateOf), nothing)
 	same(t, "metrics of an empty cell", metrics(t, c, 1, 2), make([]counter.Meta, 2))
 	same(t, "compacted days of an empty cell", compacted(t, c, 1, 2), make([]counter.CompactedDay, 2))
 	same(t, "batches of an empty cell", batches(t, c, "a", "b"), make([]counter.DedupRecord, 2))
-	same(t, "producers of an empty cell", producers(t, c, counter.Producer{}, counter.Producer{1}), make([]counter.DedupRecord, 2))
+	same(t, "producers of an empty cell", producers(t, c, counter.Producer{}, counter.Producer{1}),
+		make([]counter.DedupRecord, 2))
 	for _, table := range counter.Tables {
 		same(t, "buckets of an empty cell", buckets(t, c, table, 1, 2), [][]int64{nil, nil})
 		same(t, "no buckets", buckets(t, c, table), nil)
@@ -159,13 +166,15 @@ func emptyCell(t tester, c Cell) {
 	same(t, "no producers", producers(t, c), nil)
 	same(t, "no tallies", tally(t, c), nil)
 	update(t, c, func(ctx context.Context, s counter.Store) error {
-		err := errors.Join(s.PutMetrics(ctx, nil), s.PutCompactedDays(ctx, nil), s.PutBatches(ctx, nil), s.PutProducers(ctx, nil))
+		err := errors.Join(s.PutMetrics(ctx, nil), s.PutCompactedDays(ctx, nil), s.PutBatches(ctx, nil),
+			s.PutProducers(ctx, nil))
 		for _, table := range counter.Tables {
 			made, err2 := s.PrepareBuckets(ctx, table, nil)
 			if len(made) > 0 {
 				return fmt.Errorf("preparing nothing made %d", made)
 			}
-			err = errors.Join(err, err2, s.PutBuckets(ctx, table, nil), s.DeleteBuckets(ctx, table, nil), s.DeleteBuckets(ctx, table, []counter.BucketKey{1}))
+			err = errors.Join(err, err2, s.PutBuckets(ctx, table, nil), s.DeleteBuckets(ctx, table, nil),
+				s.DeleteBuckets(ctx, table, []counter.BucketKey{1}))
 		}
 		n, err2 := s.DropBatches(ctx, math.MaxInt64, 9)
 		k, err3 := s.DropProducers(ctx, math.MaxInt64, 9)

@@ -99,7 +99,8 @@ func nobodyElseChangesFirstBuckets(t tester, c Cell) {
 	}
 	together(t, c, func(ctx context.Context, s counter.Store, who, _ int) error {
 		if who%2 == 0 {
-			_, err := s.AddTallies(ctx, []counter.Tally{{ID: 3, Minute: noon, N: 1}, {ID: 1, Minute: noon + 60, N: 1}, {ID: 2, Minute: noon, N: 1}})
+			_, err := s.AddTallies(ctx, []counter.Tally{{ID: 3, Minute: noon, N: 1}, {ID: 1, Minute: noon + 60, N: 1},
+				{ID: 2, Minute: noon, N: 1}})
 			return err
 		}
 		return CompactFirst(ctx, s)

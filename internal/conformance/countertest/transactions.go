@@ -39,7 +39,8 @@ func stateOf(ctx context.Context, s counter.Store) (st state, err error) {
 		st.Buckets[i], errs[2+i] = s.FirstBuckets(ctx, table, math.MaxInt64, everything)
 	}
 	for detail := range st.Compacted {
-		st.Compacted[detail], errs[6+detail] = s.DetailedDays(ctx, counter.Detail(detail), math.MinInt64, math.MaxInt64, everything)
+		st.Compacted[detail], errs[6+detail] = s.DetailedDays(ctx, counter.Detail(detail), math.MinInt64,
+			math.MaxInt64, everything)
 	}
 	st.Top, errs[9] = s.TopMetrics(ctx, day, "", counter.MaxTop)
 	st.DedupHorizon, errs[10] = s.DedupHorizon(ctx)
@@ -54,7 +55,8 @@ func everyWrite(ctx context.Context, s counter.Store, n int64) error {
 	err = errors.Join(err, s.PutMetrics(ctx, []counter.Meta{{ID: counter.ID(n), Name: counter.Metric(fmt.Sprint("m", n)), First: n}, {ID: 100, Name: "first", First: -n}}))
 	for _, table := range counter.Tables {
 		_, err2 := s.PrepareBuckets(ctx, table, []counter.BucketKey{counter.BucketKey(1000 + n)})
-		err = errors.Join(err, err2, s.PutBuckets(ctx, table, []counter.Bucket{bucket(table, 1, n)}), s.DeleteBuckets(ctx, table, []counter.BucketKey{counter.BucketKey(999 + n)}))
+		err = errors.Join(err, err2, s.PutBuckets(ctx, table, []counter.Bucket{bucket(table, 1, n)}),
+			s.DeleteBuckets(ctx, table, []counter.BucketKey{counter.BucketKey(999 + n)}))
 	}
 	of := dedup(n)
 	of.Seq = uint64(n)
@@ -89,7 +91,8 @@ func seesItsOwnWrites(t tester, c Cell) {
 			}
 			key := counter.NewBucketKey(day, counter.ID(n))
 			days, err := s.Buckets(ctx, counter.Days, []counter.BucketKey{key})
-			if err != nil || len(days) != 1 || len(days[0]) != counter.Days.Width() || differ(days[0], m.Tables[counter.Days][key]) != "" {
+			if err != nil || len(days) != 1 || len(days[0]) != counter.Days.Width() ||
+				differ(days[0], m.Tables[counter.Days][key]) != "" {
 				return fmt.Errorf("write %d, buckets read in its transaction: %d, %w", n, days, err)
 			}
 			list, err := s.Metrics(ctx, []counter.ID{counter.ID(n), 100})

@@ -211,8 +211,10 @@ func (d drawerOf) Drop(ctx context.Context, generation int64, limit int) (int, e
 		return cmp.Or(cmp.Compare(a.in.BuildID, b.in.BuildID), cmp.Compare(a.key, b.key))
 	}) {
 		number := p.in.Generation == of.in.Generation ||
-			d.bug == "generations are dropped by their digits" && strings.HasPrefix(fmt.Sprint(p.in.Generation), fmt.Sprint(generation))
-		if p.cell != of.cell || !number || n == limit && d.bug != "dropping ignores the limit" || d.bug == "one fill is dropped" && p.in.BuildID > 1 {
+			d.bug == "generations are dropped by their digits" &&
+				strings.HasPrefix(fmt.Sprint(p.in.Generation), fmt.Sprint(generation))
+		if p.cell != of.cell || !number || n == limit && d.bug != "dropping ignores the limit" ||
+			d.bug == "one fill is dropped" && p.in.BuildID > 1 {
 			continue
 		}
 		delete(d.docs, p)
@@ -269,8 +271,10 @@ func TestRun_FindsEveryBug(t *testing.T) {
 			"it compares, and then it writes":         "OneOfManyWins",
 		},
 		ByModel: []string{
-			"keys end at zero", "missing documents are left out", "limits are not kept", "everything is done", "empty documents are deleted",
-			"fills are one", "generations are one", "older ones are written over", "a new one is written over what is there", "keys by their length",
+			"keys end at zero", "missing documents are left out", "limits are not kept", "everything is done",
+			"empty documents are deleted",
+			"fills are one", "generations are one", "older ones are written over", "a new one is written over what is there",
+			"keys by their length",
 		},
 		Tries: longtest.Sample(30, 3, 3, 3), // histories are few under -short
 	})

@@ -52,7 +52,9 @@ func documentsInTheOrderAsked(t tester, s Shelf) {
 	fill(t, d, inOne, document("d", "4", 4), document("a", "1", 1), document("b", "2", 2))
 	got := documentsOf(t, d, inOne, "d", "c", "a", "d", "A", "a\x00", "b")
 	sameDocuments(t, "documents", got, []documents.Document{document("d", "4", 4), {}, document("a", "1", 1), document("d", "4", 4), {}, {}, document("b", "2", 2)})
-	swaps := []documents.Swap{over(document("d", "5", 5), 4), over(document("c", "3", 5), 4), created(document("e", "5", 5)), over(document("a", "2", 5), 4), over(document("b", "3", 5), 2), created(document("a", "9", 9))}
+	swaps := []documents.Swap{over(document("d", "5", 5), 4), over(document("c", "3", 5), 4),
+		created(document("e", "5", 5)), over(document("a", "2", 5), 4), over(document("b", "3", 5), 2),
+		created(document("a", "9", 9))}
 	same(t, "which swaps are done", swap(t, d, inOne, swaps...), []bool{true, false, true, false, true, false})
 }
 
@@ -73,7 +75,8 @@ func scansInTheOrderOfBytes(t tester, s Shelf) {
 			}
 		}
 		sameDocuments(t, fmt.Sprintf("documents after %.20q", after), scanned(t, d, inOne, []byte(after), everything), want)
-		sameDocuments(t, fmt.Sprintf("2 documents after %.20q", after), scanned(t, d, inOne, []byte(after), 2), want[:min(2, len(want))])
+		sameDocuments(t, fmt.Sprintf("2 documents after %.20q", after), scanned(t, d, inOne, []byte(after), 2),
+			want[:min(2, len(want))])
 	}
 }
 
@@ -132,12 +135,15 @@ func emptyDocumentsStay(t tester, s Shelf) {
 	d := s.Of("a")
 	fill(t, d, inOne, document("a", "", 3), document("b", "1", 3))
 	same(t, "a document that becomes empty", swap(t, d, inOne, over(document("b", "", 4), 3)), []bool{true})
-	same(t, "new documents where empty ones are", swap(t, d, inOne, created(document("a", "1", 5)), created(document("b", "1", 5))), []bool{false, false})
+	same(t, "new documents where empty ones are",
+		swap(t, d, inOne, created(document("a", "1", 5)), created(document("b", "1", 5))), []bool{false, false})
 	want := []documents.Document{document("a", "", 3), document("b", "", 4)}
 	sameDocuments(t, "empty documents", documentsOf(t, d, inOne, "a", "b"), want)
 	sameDocuments(t, "a scan of empty documents", scanned(t, d, inOne, nil, 9), want)
-	same(t, "documents that are not empty any more", swap(t, d, inOne, over(document("a", "1", 5), 3), over(document("b", "2", 5), 4)), []bool{true, true})
-	sameDocuments(t, "these", scanned(t, d, inOne, nil, 9), []documents.Document{document("a", "1", 5), document("b", "2", 5)})
+	same(t, "documents that are not empty any more",
+		swap(t, d, inOne, over(document("a", "1", 5), 3), over(document("b", "2", 5), 4)), []bool{true, true})
+	sameDocuments(t, "these", scanned(t, d, inOne, nil, 9),
+		[]documents.Document{document("a", "1", 5), document("b", "2", 5)})
 }
 
 func manyDocuments(t tester, s Shelf) {
@@ -173,7 +179,8 @@ func manyDocuments(t tester, s Shelf) {
 }
 
 func spacesAreApart(t tester, s Shelf) {
-	spaces := []documents.Namespace{{Generation: 1, BuildID: 1}, {Generation: 1, BuildID: 2}, {Generation: 2, BuildID: 1}, {Generation: 1, BuildID: math.MaxInt64}, {Generation: 1 << 40}, {}, {Generation: 16, BuildID: 1}}
+	spaces := []documents.Namespace{{Generation: 1, BuildID: 1}, {Generation: 1, BuildID: 2}, {Generation: 2, BuildID: 1},
+		{Generation: 1, BuildID: math.MaxInt64}, {Generation: 1 << 40}, {}, {Generation: 16, BuildID: 1}}
 	cells := []string{"a", "b", "a/1", "A", "", "g0-1", "g0-10", "ä"}
 	name := func(cell string, in documents.Namespace) string { return fmt.Sprint(cell, in) }
 	for _, cell := range cells {
@@ -210,7 +217,8 @@ func dropsGenerationsInPortions(t tester, s Shelf) {
 	for i, want := range []int{10, 10, 5, 0} {
 		same(t, fmt.Sprintf("dropped by call %d", i), dropped(t, d, 1, 10), want)
 		left -= want
-		there := len(scanned(t, d, inOne, nil, 99)) + len(scanned(t, d, documents.Namespace{Generation: 1, BuildID: 2}, nil, 99))
+		there := len(scanned(t, d, inOne, nil, 99)) + len(scanned(t, d, documents.Namespace{Generation: 1, BuildID: 2},
+			nil, 99))
 		same(t, fmt.Sprintf("left by call %d", i), there, left)
 	}
 	sameDocuments(t, "another generation", scanned(t, d, documents.Namespace{Generation: 2, BuildID: 1}, nil, 99), docs)
@@ -269,7 +277,8 @@ func oneOfManyWins(t tester, s Shelf) {
 	wg.Wait()
 	for i, doc := range scanned(t, d, inOne, nil, 99) {
 		if won[i]%100 != 1 || string(doc.Body) != fmt.Sprint("by ", won[i]/100) {
-			t.Fatalf("document %d is %q; %d say that they wrote it, the sum of their numbers is %d", i, doc.Body, won[i]%100, won[i]/100)
+			t.Fatalf("document %d is %q; %d say that they wrote it, the sum of their numbers is %d", i, doc.Body,
+				won[i]%100, won[i]/100)
 		}
 	}
 }

@@ -46,13 +46,15 @@ func (m documentsModel) scan(in documents.Namespace, after []byte, limit int) (d
 
 var (
 	drawNamespace = rapid.Custom(func(t *rapid.T) documents.Namespace {
-		return documents.Namespace{Generation: rapid.Int64Range(1, 2).Draw(t, "generation"), BuildID: rapid.Int64Range(0, 1).Draw(t, "fill")}
+		return documents.Namespace{Generation: rapid.Int64Range(1, 2).Draw(t, "generation"),
+			BuildID: rapid.Int64Range(0, 1).Draw(t, "fill")}
 	})
 	drawSwap = rapid.Custom(func(t *rapid.T) documents.Swap {
 		at := rapid.Int64Range(-1, 2)
 		return documents.Swap{
-			Document: documents.Document{Key: rolluptest.DrawKey.Draw(t, "key"), Body: rapid.SliceOfN(rapid.Byte(), 0, 3).Draw(t, "body"), Watermark: changelog.Seq(at.Draw(t, "watermark"))},
-			Is:       rapid.Bool().Draw(t, "is"), Was: changelog.Seq(at.Draw(t, "was")),
+			Document: documents.Document{Key: rolluptest.DrawKey.Draw(t, "key"),
+				Body: rapid.SliceOfN(rapid.Byte(), 0, 3).Draw(t, "body"), Watermark: changelog.Seq(at.Draw(t, "watermark"))},
+			Is: rapid.Bool().Draw(t, "is"), Was: changelog.Seq(at.Draw(t, "was")),
 		}
 	})
 	drawSwaps = rapid.SliceOfNDistinct(drawSwap, 0, 8, func(s documents.Swap) string { return string(s.Key) })

@@ -27,7 +27,8 @@ func BenchSearch(b *testing.B, c Cell, settle func()) {
 			if i%5000 == 0 {
 				words += " trampoline"
 			}
-			entities = append(entities, ranked(entity.PUID(i+1), points, fmt.Sprintf("%s name%d", words, i), 1, 1000+uint64(i%50), 1<<40+uint64(i)))
+			entities = append(entities, ranked(entity.PUID(i+1), points, fmt.Sprintf("%s name%d", words, i), 1,
+				1000+uint64(i%50), 1<<40+uint64(i)))
 		}
 		if err := c.Update(b.Context(), func(s entity.Store) error { return s.PutEntities(b.Context(), entities) }); err != nil {
 			b.Fatal(err)
@@ -38,8 +39,9 @@ func BenchSearch(b *testing.B, c Cell, settle func()) {
 	}
 	settle()
 	for name, q := range map[string]entity.Query{
-		"city": terms(1), "city and rare word": {Words: []string{"trampoline"}, Terms: []uint64{1}}, "city and beginning": {Words: []string{"pi"}, Terms: []uint64{1}},
-		"city and category": terms(1, 1007), "city without": {Terms: []uint64{1}, Without: []uint64{1007}},
+		"city": terms(1), "city and rare word": {Words: []string{"trampoline"}, Terms: []uint64{1}},
+		"city and beginning": {Words: []string{"pi"}, Terms: []uint64{1}},
+		"city and category":  terms(1, 1007), "city without": {Terms: []uint64{1}, Without: []uint64{1007}},
 	} {
 		for _, first := range []bool{false, true} {
 			if q.Limit, q.After = 100, math.MinInt64; first {

@@ -33,13 +33,15 @@ func decisionsComeBackWhole(t tester, c Cell) {
 		d := decided(entity.VerdictSame, p, puidEdges[(i+1)%len(puidEdges)], int64(i))
 		anchor := entity.Decision{Verdict: entity.VerdictAnchor, A: p, At: time.UnixMilli(0).UTC()}
 		value := entity.Decision{
-			Verdict: entity.VerdictValue, A: p, Attribute: "phones", Value: hostile[i%len(hostile)], Reason: hostile[len(hostile)-1-i],
-			At: time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC), Withdrawn: i%2 == 0,
+			Verdict: entity.VerdictValue, A: p, Attribute: "phones", Value: hostile[i%len(hostile)],
+			Reason: hostile[len(hostile)-1-i],
+			At:     time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC), Withdrawn: i%2 == 0,
 		}
 		all = append(all, anchor, d, value)
 	}
 	for i, text := range hostile {
-		all = append(all, entity.Decision{Verdict: entity.VerdictValue, A: math.MaxInt64, Attribute: "z" + text, Value: text, Author: text, At: time.UnixMilli(int64(i)).UTC()})
+		all = append(all, entity.Decision{Verdict: entity.VerdictValue, A: math.MaxInt64, Attribute: "z" + text, Value: text,
+			Author: text, At: time.UnixMilli(int64(i)).UTC()})
 	}
 	shuffled := slices.Clone(all)
 	slices.Reverse(shuffled)
@@ -60,7 +62,8 @@ func newerDecisionStays(t tester, c Cell) {
 	withdrawn := decided(entity.VerdictDifferent, 1, 2, 9)
 	withdrawn.Withdrawn = true
 	putDecisions(t, c, decided(entity.VerdictSame, 1, 2, 7), withdrawn, decided(entity.VerdictSame, 1, 2, 8))
-	same(t, "the newest of a batch", getDecisions(t, c, 1), []entity.Decision{withdrawn, decided(entity.VerdictSame, 1, 3, 1)})
+	same(t, "the newest of a batch", getDecisions(t, c, 1),
+		[]entity.Decision{withdrawn, decided(entity.VerdictSame, 1, 3, 1)})
 	putDecisions(t, c, decided(entity.VerdictDifferent, 4, 5, 1), decided(entity.VerdictSame, 4, 6, 1))
 	putDecisions(t, c, decided(entity.VerdictSame, 4, 5, 1), decided(entity.VerdictDifferent, 4, 6, 1))
 	putDecisions(t, c, decided(entity.VerdictSame, 4, 7, 1), decided(entity.VerdictDifferent, 4, 7, 1))
@@ -95,7 +98,8 @@ func listDecisionsInPages(t tester, c Cell) {
 
 func decisionsAreDeleted(t tester, c Cell) {
 	left := decided(entity.VerdictSame, 2, 1, 1)
-	putDecisions(t, c, decided(entity.VerdictSame, 1, 2, 1), decided(entity.VerdictSame, 1, 3, 1), left, decided(entity.VerdictSame, 4, 2, 1))
+	putDecisions(t, c, decided(entity.VerdictSame, 1, 2, 1), decided(entity.VerdictSame, 1, 3, 1), left,
+		decided(entity.VerdictSame, 4, 2, 1))
 	for range 2 {
 		conformance.Update(t, c.Update, func(ctx context.Context, s entity.Store) error {
 			return s.DeleteDecisions(ctx, []entity.PUID{4, 77, 1, 1})

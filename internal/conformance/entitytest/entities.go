@@ -85,7 +85,8 @@ func thousandItems(t tester, c Cell) {
 		assignments = append(assignments, entity.Assignment{PUID: p, Anchor: p + 1})
 	}
 	conformance.Update(t, c.Update, func(ctx context.Context, s entity.Store) error {
-		return errors.Join(s.PutRecords(ctx, records), s.PutBirths(ctx, births), s.PutEntities(ctx, entities), s.Assign(ctx, assignments))
+		return errors.Join(s.PutRecords(ctx, records), s.PutBirths(ctx, births), s.PutEntities(ctx, entities),
+			s.Assign(ctx, assignments))
 	})
 	same(t, "records", getRecords(t, c, puids...), records)
 	for i, b := range getBirths(t, c, ids...) {

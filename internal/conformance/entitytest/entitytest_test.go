@@ -398,7 +398,8 @@ func TestRun_FindsEveryBug(t *testing.T) {
 		ByModel: []string{
 			"records in the order of the table", "tombstones are hidden", "seconds only", "one normal form",
 			"the first of a batch wins", "all sources are listed", "births are written once",
-			"only the first is deleted", "any word will do", "best first", "ranks are not asked", "nothing is left out", "counts never fall", "rollback keeps rows",
+			"only the first is deleted", "any word will do", "best first", "ranks are not asked", "nothing is left out",
+			"counts never fall", "rollback keeps rows",
 			"error is swallowed", "reasons are not kept", "the last decision stays", "decisions of one record are deleted",
 		},
 		Tries: 100,

@@ -43,7 +43,8 @@ var (
 	drawPoints = rapid.IntRange(0, 2)
 	drawSource = rapid.SampledFrom([]string{"osm", "OSM", "vendor"})
 
-	drawVerdict = rapid.SampledFrom([]entity.Verdict{entity.VerdictSame, entity.VerdictDifferent, entity.VerdictAnchor, entity.VerdictValue})
+	drawVerdict = rapid.SampledFrom([]entity.Verdict{entity.VerdictSame, entity.VerdictDifferent, entity.VerdictAnchor,
+		entity.VerdictValue})
 )
 
 func init() {
@@ -57,8 +58,10 @@ func (d drawer) term() uint64 { return uint64(d.base) }
 func (d drawer) record() *rapid.Generator[*entity.Record] {
 	return rapid.Custom(func(t *rapid.T) *entity.Record {
 		r := &entity.Record{
-			PUID: d.puid().Draw(t, "puid"), Ref: entity.Ref{Source: drawSource.Draw(t, "source"), Key: rapid.SampledFrom(hostile).Draw(t, "key")},
-			Version: rapid.Int64Range(1, 5).Draw(t, "version"), Birth: d.id().Draw(t, "birth"), Anchor: d.puid().Draw(t, "anchor"),
+			PUID:    d.puid().Draw(t, "puid"),
+			Ref:     entity.Ref{Source: drawSource.Draw(t, "source"), Key: rapid.SampledFrom(hostile).Draw(t, "key")},
+			Version: rapid.Int64Range(1, 5).Draw(t, "version"), Birth: d.id().Draw(t, "birth"),
+			Anchor:   d.puid().Draw(t, "anchor"),
 			Observed: time.UnixMilli(rapid.Int64Range(-1e12, 4e12).Draw(t, "observed")).UTC(),
 		}
 		if rapid.IntRange(0, 3).Draw(t, "live") > 0 {
@@ -75,7 +78,8 @@ func (d drawer) entity() *rapid.Generator[entity.Indexed] {
 		e.Stamp = drawTerm.Draw(t, "stamp")
 		e.Rank = entity.Rank{Sources: drawPoints.Draw(t, "sources"), Known: drawPoints.Draw(t, "known")}
 		return entity.Indexed{
-			Entity: e, Words: rapid.SliceOfN(drawWord, 0, 4).Draw(t, "words"), Terms: append(rapid.SliceOfN(drawTerm, 0, 3).Draw(t, "terms"), d.term()),
+			Entity: e, Words: rapid.SliceOfN(drawWord, 0, 4).Draw(t, "words"),
+			Terms: append(rapid.SliceOfN(drawTerm, 0, 3).Draw(t, "terms"), d.term()),
 		}
 	})
 }
@@ -83,8 +87,9 @@ func (d drawer) entity() *rapid.Generator[entity.Indexed] {
 func (d drawer) decision() *rapid.Generator[entity.Decision] {
 	return rapid.Custom(func(t *rapid.T) entity.Decision {
 		made := entity.Decision{
-			Verdict: drawVerdict.Draw(t, "verdict"), A: d.puid().Draw(t, "a"), Author: drawSource.Draw(t, "author"), Reason: rapid.SampledFrom(hostile).Draw(t, "reason"),
-			At: time.UnixMilli(rapid.Int64Range(0, 3).Draw(t, "at")).UTC(), Withdrawn: rapid.Bool().Draw(t, "withdrawn"),
+			Verdict: drawVerdict.Draw(t, "verdict"), A: d.puid().Draw(t, "a"), Author: drawSource.Draw(t, "author"),
+			Reason: rapid.SampledFrom(hostile).Draw(t, "reason"),
+			At:     time.UnixMilli(rapid.Int64Range(0, 3).Draw(t, "at")).UTC(), Withdrawn: rapid.Bool().Draw(t, "withdrawn"),
 		}
 		switch made.Verdict {
 		case entity.VerdictValue:
@@ -152,7 +157,8 @@ func (d drawer) call() *rapid.Generator[call] {
 			return write("Assign", func(ctx context.Context, s entity.Store) error { return s.Assign(ctx, assignments) })
 		case 3:
 			births := batch(t, rapid.Custom(func(t *rapid.T) entity.Birth {
-				return entity.Birth{ID: d.id().Draw(t, "id"), PUID: d.puid().Draw(t, "puid"), Successor: rapid.OneOf(rapid.Just(locality.ID{}), d.id()).Draw(t, "successor")}
+				return entity.Birth{ID: d.id().Draw(t, "id"), PUID: d.puid().Draw(t, "puid"),
+					Successor: rapid.OneOf(rapid.Just(locality.ID{}), d.id()).Draw(t, "successor")}
 			}))
 			return write("PutBirths", func(ctx context.Context, s entity.Store) error { return s.PutBirths(ctx, births) })
 		case 4, 5:
@@ -180,7 +186,8 @@ func (d drawer) call() *rapid.Generator[call] {
 			after, limit := d.after().Draw(t, "after"), rapid.IntRange(1, 15).Draw(t, "limit")
 			return ask1("CountRecords", func(ctx context.Context, s entity.Store) (counted, error) { return countOf(ctx, s, after, limit) })
 		case 11:
-			delta := entity.Counts{Records: rapid.Int64Range(-9, 9).Draw(t, "records"), Merges: rapid.Int64Range(0, 9).Draw(t, "merges")}
+			delta := entity.Counts{Records: rapid.Int64Range(-9, 9).Draw(t, "records"),
+				Merges: rapid.Int64Range(0, 9).Draw(t, "merges")}
 			return ask1("AddCounts, Counts", func(ctx context.Context, s entity.Store) (entity.Counts, error) {
 				if err := s.AddCounts(ctx, delta); err != nil {
 					return entity.Counts{}, err

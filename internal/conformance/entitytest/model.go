@@ -28,7 +28,8 @@ type model struct {
 var _ entity.Store = (*model)(nil)
 
 func newModel() *model {
-	return &model{map[entity.PUID]entity.Record{}, map[locality.ID]entity.Birth{}, map[entity.PUID]entity.Indexed{}, map[entity.DecisionKey]entity.Decision{}, entity.Counts{}}
+	return &model{map[entity.PUID]entity.Record{}, map[locality.ID]entity.Birth{}, map[entity.PUID]entity.Indexed{},
+		map[entity.DecisionKey]entity.Decision{}, entity.Counts{}}
 }
 
 func (m *model) clone() *model {

@@ -32,7 +32,8 @@ func searchWithout(t tester, c Cell) {
 }
 
 func searchBestFirst(t tester, c Cell) {
-	putEntities(t, c, ranked(1, 3, "joes pizza", 4), ranked(2, entity.MaxRank, "joes", 4), ranked(3, 0, "joes pizza"), ranked(4, 3, "joes", 4), ranked(-7, 3, "joes"))
+	putEntities(t, c, ranked(1, 3, "joes pizza", 4), ranked(2, entity.MaxRank, "joes", 4), ranked(3, 0, "joes pizza"),
+		ranked(4, 3, "joes", 4), ranked(-7, 3, "joes"))
 	finds(t, c, best(entity.Query{}), 2, -7, 1, 4, 3)
 	finds(t, c, best(names("joes")), 2, -7, 1, 4, 3)
 	finds(t, c, best(names("joes", "piz")), 1, 3)
@@ -47,7 +48,8 @@ func searchBestFirst(t tester, c Cell) {
 }
 
 func searchBestInPages(t tester, c Cell) {
-	putEntities(t, c, ranked(7, 5, "joes"), ranked(-9, 5, "joes"), ranked(3, 5, "joes"), ranked(-2, 9, "joes"), ranked(100, 1, "joes"), ranked(101, 1, "rays"))
+	putEntities(t, c, ranked(7, 5, "joes"), ranked(-9, 5, "joes"), ranked(3, 5, "joes"), ranked(-2, 9, "joes"),
+		ranked(100, 1, "joes"), ranked(101, 1, "rays"))
 	for _, q := range []entity.Query{names("joes"), {Words: []string{"joes"}, Without: []uint64{1}}} {
 		page := func(points int, after entity.PUID, limit int, want ...entity.PUID) {
 			q.Best, q.Points, q.After, q.Limit = true, points, after, limit

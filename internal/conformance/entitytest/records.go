@@ -65,7 +65,8 @@ func recordsComeBackWhole(t tester, c Cell) {
 
 func recordsInTheOrderAsked(t tester, c Cell) {
 	putRecords(t, c, record(3), record(-1), record(2))
-	same(t, "records", getRecords(t, c, 2, 5, 3, 2, -1), []*entity.Record{record(2), nil, record(3), record(2), record(-1)})
+	same(t, "records", getRecords(t, c, 2, 5, 3, 2, -1),
+		[]*entity.Record{record(2), nil, record(3), record(2), record(-1)})
 }
 
 func laterRecordOfABatchWins(t tester, c Cell) {
@@ -141,7 +142,8 @@ func assignSetsTheAnchorOnly(t tester, c Cell) {
 	putRecords(t, c, record(1), record(2), record(3), tombstone(4, 2))
 	for range 2 {
 		conformance.Update(t, c.Update, func(ctx context.Context, s entity.Store) error {
-			return s.Assign(ctx, []entity.Assignment{{PUID: 3, Anchor: 1}, {PUID: 2, Anchor: -5}, {PUID: 77, Anchor: 1}, {PUID: 4, Anchor: 1}})
+			return s.Assign(ctx, []entity.Assignment{{PUID: 3, Anchor: 1}, {PUID: 2, Anchor: -5}, {PUID: 77, Anchor: 1},
+				{PUID: 4, Anchor: 1}})
 		})
 	}
 	two, three, four := record(2), record(3), tombstone(4, 2)
@@ -190,16 +192,20 @@ func countRecordsInPages(t tester, c Cell) {
 		r.Source, r.Kind, r.Observed = source, kind, time.Date(2026, 1, 2, hour, 0, 0, 0, time.UTC)
 		return r
 	}
-	putRecords(t, c, of(-9, "osm", "place", 3), of(-2, "osm", "place", 5), tombstone(1, 4), of(4, "crm", "place", 1), of(5, "osm", "person", 2), of(6, "osm", "place", 4))
+	putRecords(t, c, of(-9, "osm", "place", 3), of(-2, "osm", "place", 5), tombstone(1, 4), of(4, "crm", "place", 1),
+		of(5, "osm", "person", 2), of(6, "osm", "place", 4))
 	count := func(source, kind string, n int64, hour int) entity.SourceCount {
-		return entity.SourceCount{Source: source, Kind: kind, Records: n, Newest: time.Date(2026, 1, 2, hour, 0, 0, 0, time.UTC)}
+		return entity.SourceCount{Source: source, Kind: kind, Records: n,
+			Newest: time.Date(2026, 1, 2, hour, 0, 0, 0, time.UTC)}
 	}
 	page := func(after entity.PUID, limit int) counted {
 		return read(t, c, func(ctx context.Context, s entity.Store) (counted, error) { return countOf(ctx, s, after, limit) })
 	}
 	same(t, "all", page(math.MinInt64, 100), counted{Counts: []entity.SourceCount{count("crm", "place", 1, 1), count("osm", "person", 1, 2), count("osm", "place", 3, 5)}})
-	same(t, "the first three", page(math.MinInt64, 3), counted{Counts: []entity.SourceCount{count("crm", "place", 1, 1), count("osm", "place", 2, 5)}, Next: 4})
-	same(t, "the other two", page(4, 3), counted{Counts: []entity.SourceCount{count("osm", "person", 1, 2), count("osm", "place", 1, 4)}})
+	same(t, "the first three", page(math.MinInt64, 3),
+		counted{Counts: []entity.SourceCount{count("crm", "place", 1, 1), count("osm", "place", 2, 5)}, Next: 4})
+	same(t, "the other two", page(4, 3),
+		counted{Counts: []entity.SourceCount{count("osm", "person", 1, 2), count("osm", "place", 1, 4)}})
 	same(t, "after the last", page(6, 3), counted{})
 }
 

@@ -25,7 +25,8 @@ func birthID(n int64) (id locality.ID) {
 // record returns a live record that is its own entity.
 func record(puid entity.PUID) *entity.Record {
 	return &entity.Record{
-		PUID: puid, Ref: entity.Ref{Source: "vendor", Key: puid.String()}, Version: 1, Birth: birthID(int64(puid)), Anchor: puid,
+		PUID: puid, Ref: entity.Ref{Source: "vendor", Key: puid.String()}, Version: 1, Birth: birthID(int64(puid)),
+		Anchor:     puid,
 		Observed:   time.UnixMilli(1_700_000_000_123).UTC(),
 		Attributes: entity.Attributes{"name": {"Joe's"}, "phones": {"415-555-2300", "(415) 555-2301"}},
 	}
@@ -33,7 +34,8 @@ func record(puid entity.PUID) *entity.Record {
 
 // tombstone returns the record that remains after a deletion.
 func tombstone(puid entity.PUID, version int64) *entity.Record {
-	return &entity.Record{PUID: puid, Version: version, Birth: birthID(int64(puid)), Anchor: puid, Observed: time.UnixMilli(0).UTC()}
+	return &entity.Record{PUID: puid, Version: version, Birth: birthID(int64(puid)), Anchor: puid,
+		Observed: time.UnixMilli(0).UTC()}
 }
 
 // thing returns an entity of these records, the anchor first.
@@ -45,7 +47,8 @@ func thing(puids ...entity.PUID) *entity.Entity {
 	}
 	e.View = entity.View{
 		{Name: "name", Values: []entity.MergedValue{{Value: "Joe's", Members: []int{0}}}},
-		{Name: "phones", Values: []entity.MergedValue{{Value: "415-555-2300", Members: []int{0}}, {Value: "(415) 555-2301", Members: []int{0}}}},
+		{Name: "phones", Values: []entity.MergedValue{{Value: "415-555-2300", Members: []int{0}},
+			{Value: "(415) 555-2301", Members: []int{0}}}},
 	}
 	return e
 }
@@ -65,12 +68,14 @@ func ranked(anchor entity.PUID, points int, words string, terms ...uint64) entit
 var hostile = []string{
 	"", " ", "'", `"`, `\`, "''; DROP TABLE record; --", "a.b", "$set", "$", "{}", "[1]", "null", "%s%d", "%", "_",
 	"\t\r\n", "\x01\x1f\x7f", "</script>", "a\u2028b\u2029c", "\ufeff", "\u200b", "\u202eabc",
-	"caf\u00e9", "cafe\u0301", "Straße", "STRASSE", "İstanbul", "i̇stanbul", "Ωmega", "ωmega", "🍕", "\U0010ffff", "\ue000\uf8ff",
+	"caf\u00e9", "cafe\u0301", "Straße", "STRASSE", "İstanbul", "i̇stanbul", "Ωmega", "ωmega", "🍕", "\U0010ffff",
+	"\ue000\uf8ff",
 	strings.Repeat("k", 255), strings.Repeat("é", 127), strings.Repeat("x", 4096),
 }
 
 // puidEdges are boundary values of puids.
-var puidEdges = []entity.PUID{math.MinInt64, math.MinInt64 + 1, -1 << 53, -1<<32 - 1, -1 << 32, -2, -1, 1, 2, 1 << 31, 1<<32 + 1, 1<<53 + 1, math.MaxInt64 - 1, math.MaxInt64}
+var puidEdges = []entity.PUID{math.MinInt64, math.MinInt64 + 1, -1 << 53, -1<<32 - 1, -1 << 32, -2, -1, 1, 2, 1 << 31,
+	1<<32 + 1, 1<<53 + 1, math.MaxInt64 - 1, math.MaxInt64}
 
 func putRecords(t tester, c Cell, records ...*entity.Record) {
 	t.Helper()

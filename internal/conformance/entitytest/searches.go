@@ -13,7 +13,8 @@ func names(words ...string) entity.Query { return entity.Query{Words: words} }
 func terms(terms ...uint64) entity.Query { return entity.Query{Terms: terms} }
 
 func searchWords(t tester, c Cell) {
-	putEntities(t, c, indexed(3, "joes pizza"), indexed(1, "joes famous pizza pizza"), indexed(2, "famous rays"), indexed(4, ""))
+	putEntities(t, c, indexed(3, "joes pizza"), indexed(1, "joes famous pizza pizza"), indexed(2, "famous rays"),
+		indexed(4, ""))
 	finds(t, c, names("pizza"), 1, 3)
 	finds(t, c, names("pizza", "joes"), 1, 3)
 	finds(t, c, names("pizza", "pizza"), 1, 3)
@@ -36,7 +37,8 @@ func searchPrefixOfLastWordOnly(t tester, c Cell) {
 
 func searchTerms(t tester, c Cell) {
 	city := entity.Term("city", "springfield")
-	putEntities(t, c, indexed(1, "joes", city, 0), indexed(2, "joes", city, math.MaxUint64), indexed(3, "", 1<<63, 0xabc), indexed(4, "0000000000000abc"))
+	putEntities(t, c, indexed(1, "joes", city, 0), indexed(2, "joes", city, math.MaxUint64), indexed(3, "", 1<<63, 0xabc),
+		indexed(4, "0000000000000abc"))
 	finds(t, c, terms(city), 1, 2)
 	finds(t, c, terms(city, 0), 1)
 	finds(t, c, terms(0, city), 1)
@@ -56,7 +58,8 @@ func searchTerms(t tester, c Cell) {
 // first Unicode plane or missing from older tables, digits of other scripts.
 func searchAllScripts(t tester, c Cell) {
 	words := []string{
-		"café", "cafe\u0301", "cafe", "münchen", "munchen", "ß", "ss", "寿司", "すし", "스시", "пицца", "πίτσα", "بيتزا", "पिज़्ज़ा", "พิซซ่า",
+		"café", "cafe\u0301", "cafe", "münchen", "munchen", "ß", "ss", "寿司", "すし", "스시", "пицца", "πίτσα", "بيتزا",
+		"पिज़्ज़ा", "พิซซ่า",
 		"𞤨𞤭𞤶𞤢", "𑄛𑄨", "\U00031350", "١٢٣", "１２３", "ⅷ", "a1", "1a", "ﬁ", "i̇",
 	}
 	for i, w := range words {

@@ -13,7 +13,8 @@ import (
 )
 
 func searchInstead(t tester, c Cell) {
-	putEntities(t, c, indexed(1, "blue door", 5), indexed(2, "blues doors"), indexed(3, "blue dora", 5), indexed(4, "bleu door"), indexed(5, "door"))
+	putEntities(t, c, indexed(1, "blue door", 5), indexed(2, "blues doors"), indexed(3, "blue dora", 5),
+		indexed(4, "bleu door"), indexed(5, "door"))
 	or := func(words string, instead ...[]string) entity.Query {
 		return entity.Query{Words: strings.Fields(words), Instead: instead}
 	}
@@ -78,7 +79,8 @@ func listOccurrences(t tester, c Cell) {
 	}
 	same(t, "occurrences in an empty cell", all(10), nil)
 	long := strings.Repeat("y", 65)
-	putEntities(t, c, indexed(1, "pizza joes 94110 a1 x", 7, 8), indexed(2, "pizza пицца 寿司 café zz"), indexed(3, ""), indexed(-4, long+" pizza "+long))
+	putEntities(t, c, indexed(1, "pizza joes 94110 a1 x", 7, 8), indexed(2, "pizza пицца 寿司 café zz"), indexed(3, ""),
+		indexed(-4, long+" pizza "+long))
 	at := func(word string, anchors ...entity.PUID) (all []entity.Occurrence) {
 		for _, anchor := range anchors {
 			all = append(all, entity.Occurrence{Word: word, Anchor: anchor})
@@ -124,12 +126,14 @@ func listUnfound(t tester, c Cell) {
 	unfound(nil)
 	unfound([]entity.Indexed{indexed(1, "pizza")}, 1)
 	long := strings.Repeat("y", 1500)
-	stored := []entity.Indexed{indexed(1, "joes pizza 94110", 7, 8), indexed(2, "pizza пицца 寿司 café", 8), indexed(3, ""), indexed(-4, "pizza "+long, 7)}
+	stored := []entity.Indexed{indexed(1, "joes pizza 94110", 7, 8), indexed(2, "pizza пицца 寿司 café", 8), indexed(3, ""),
+		indexed(-4, "pizza "+long, 7)}
 	putEntities(t, c, stored...)
 	unfound(stored)
 	unfound([]entity.Indexed{stored[3], stored[0]})
 	unfound([]entity.Indexed{
-		indexed(1, "joes pizza bar", 7, 8), indexed(2, "pizz", 8), indexed(3, "", 9), indexed(-4, "pizza "+long+"y", 7), indexed(5, "pizza"),
+		indexed(1, "joes pizza bar", 7, 8), indexed(2, "pizz", 8), indexed(3, "", 9), indexed(-4, "pizza "+long+"y", 7),
+		indexed(5, "pizza"),
 	}, -4, 1, 2, 3, 5)
 	unfound([]entity.Indexed{indexed(1, "pizza", 7), indexed(2, "94110"), indexed(-4, "", 8)}, -4, 2)
 	putEntities(t, c, indexed(1, "joes bar", 7))

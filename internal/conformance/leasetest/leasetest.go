@@ -61,8 +61,10 @@ func nobodyHadIt(t tester, update Update) {
 
 func keepsEverything(t tester, update Update) {
 	for _, l := range []lease.Lease{
-		{Owner: "host-1/77", Address: "http://:s%20cret@[::1]:7070", Token: 1, Beat: 2, TTL: 3 * time.Second, Fence: 4, Wanted: true, Epoch: 5},
-		{Owner: "寿司 '\"\\", Token: math.MaxInt64, Beat: math.MaxInt64, TTL: math.MaxInt64, Fence: math.MaxInt64, Epoch: math.MaxInt64},
+		{Owner: "host-1/77", Address: "http://:s%20cret@[::1]:7070", Token: 1, Beat: 2, TTL: 3 * time.Second, Fence: 4,
+			Wanted: true, Epoch: 5},
+		{Owner: "寿司 '\"\\", Token: math.MaxInt64, Beat: math.MaxInt64, TTL: math.MaxInt64, Fence: math.MaxInt64,
+			Epoch: math.MaxInt64},
 		{Token: 7, TTL: time.Nanosecond},
 		{Wanted: true},
 		{Asked: 9, Done: 7, Asks: "8 g0-0 g0-3\n9 寿司 '\"\\\n", Partly: true},

@@ -38,7 +38,8 @@ func putControl(t tester, target mirror.Target, was, is mirror.Control, want boo
 func sampleControl(index uint32) mirror.Control {
 	return mirror.Control{
 		Cell: cell.ID{Gen: 3, Index: index}, Fill: "one", After: locality.Max(), Filled: true,
-		Count: math.MaxInt64, At: math.MaxInt64, Time: time.UnixMilli(1_700_000_000_123).UTC(), Settling: []locality.ID{idOf(1, 1), idOf(2, 1)}, Version: 1,
+		Count: math.MaxInt64, At: math.MaxInt64, Time: time.UnixMilli(1_700_000_000_123).UTC(),
+		Settling: []locality.ID{idOf(1, 1), idOf(2, 1)}, Version: 1,
 	}
 }
 

@@ -53,7 +53,8 @@ func tombstone(id locality.ID, version int64) mirror.Document {
 }
 
 func redirect(id, to locality.ID, version int64) mirror.Document {
-	return mirror.Document{State: mirror.State{ID: id, Kind: mirror.Redirect, To: to, Cell: cell.ID{Gen: 1, Index: 2}, At: 7}, Version: version}
+	return mirror.Document{State: mirror.State{ID: id, Kind: mirror.Redirect, To: to, Cell: cell.ID{Gen: 1, Index: 2},
+		At: 7}, Version: version}
 }
 
 // sample is an entity with numbers that do not fit into 53 bits.
@@ -165,7 +166,8 @@ func hostileNames(t tester, target mirror.Target) {
 	d := sample(idOf(1, 1), 1)
 	d.Thing.Attributes = nil
 	for _, name := range []string{"", ".", "a.b", "$", "$set", "_id", "\x00", "a\x00b", "__proto__", "\u00e9", "e\u0301", "0"} {
-		d.Thing.Attributes = append(d.Thing.Attributes, mirror.Attribute{Name: name, Value: &name, Values: []entity.MergedValue{{Value: name, Members: []int{0}}}})
+		d.Thing.Attributes = append(d.Thing.Attributes,
+			mirror.Attribute{Name: name, Value: &name, Values: []entity.MergedValue{{Value: name, Members: []int{0}}}})
 		d.Thing.Members = append(d.Thing.Members, entity.Member{PUID: 1, Ref: entity.Ref{Source: "s", Key: name}})
 	}
 	d.Thing.Kind = "$kind.\x00"
@@ -199,12 +201,14 @@ func repeatsChangeNothing(t tester, target mirror.Target) {
 func othersOfABatchAreWritten(t tester, target mirror.Target) {
 	write(t, target, sample(idOf(2, 1), 1), sample(idOf(4, 1), 1))
 	batch := []mirror.Document{
-		tombstone(idOf(1, 1), 1), tombstone(idOf(2, 1), 1), tombstone(idOf(3, 1), 2), tombstone(idOf(4, 1), 2), tombstone(idOf(5, 1), 1),
+		tombstone(idOf(1, 1), 1), tombstone(idOf(2, 1), 1), tombstone(idOf(3, 1), 2), tombstone(idOf(4, 1), 2),
+		tombstone(idOf(5, 1), 1),
 	}
 	if n := writes(t, target, batch...); n != 3 {
 		t.Fatalf("%d documents were written, want 3", n)
 	}
-	same(t, "documents", scan(t, target, locality.ID{}, 10), []mirror.Document{batch[0], sample(idOf(2, 1), 1), batch[3], batch[4]})
+	same(t, "documents", scan(t, target, locality.ID{}, 10),
+		[]mirror.Document{batch[0], sample(idOf(2, 1), 1), batch[3], batch[4]})
 }
 
 func nothingIsLeftOfContent(t tester, target mirror.Target) {
@@ -216,7 +220,8 @@ func nothingIsLeftOfContent(t tester, target mirror.Target) {
 
 func scanInPages(t tester, target mirror.Target) {
 	want := []mirror.Document{
-		tombstone(idOf(0, 1), 1), tombstone(idOf(0, 0xff), 1), tombstone(idOf(0x7f, 1), 1), tombstone(idOf(0x80, 1), 1), tombstone(locality.Max(), 1),
+		tombstone(idOf(0, 1), 1), tombstone(idOf(0, 0xff), 1), tombstone(idOf(0x7f, 1), 1), tombstone(idOf(0x80, 1), 1),
+		tombstone(locality.Max(), 1),
 	}
 	write(t, target, want...)
 	same(t, "all", scan(t, target, locality.ID{}, 10), want)

@@ -49,7 +49,8 @@ func NewWorld(r *rand.Rand, cells int) *World {
 	w := &World{Rand: r, homes: map[locality.ID]*room{}, groups: map[entity.PUID]int{}, Pause: func() error { return nil }}
 	for i := range cells {
 		w.cells = append(w.cells, &room{
-			id: cell.ID{Index: uint32(i)}, records: map[entity.PUID]*entity.Record{}, births: map[locality.ID]entity.Birth{}, entities: map[entity.PUID]*entity.Entity{},
+			id: cell.ID{Index: uint32(i)}, records: map[entity.PUID]*entity.Record{}, births: map[locality.ID]entity.Birth{},
+			entities: map[entity.PUID]*entity.Entity{},
 		})
 	}
 	return w
@@ -85,7 +86,8 @@ func (w *World) put(p entity.PUID) {
 		rec.Birth = old.Birth
 		c.births[rec.Birth] = entity.Birth{ID: rec.Birth, PUID: p}
 	} else {
-		rec.Birth = locality.ID{0: byte(w.IntN(256)), 1: byte(w.IntN(256)), 8: byte(w.Tick >> 16), 9: byte(w.Tick >> 8), 10: byte(w.Tick)}
+		rec.Birth = locality.ID{0: byte(w.IntN(256)), 1: byte(w.IntN(256)), 8: byte(w.Tick >> 16), 9: byte(w.Tick >> 8),
+			10: byte(w.Tick)}
 		w.homes[rec.Birth] = c
 		c.births[rec.Birth] = entity.Birth{ID: rec.Birth, PUID: p}
 		w.groups[p] = w.IntN(4)

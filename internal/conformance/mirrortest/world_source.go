@@ -113,7 +113,8 @@ func (w *World) read(ids []locality.ID) ([]mirror.State, error) {
 			}
 			e := c.entities[rec.PUID]
 			if e == nil {
-				e = &entity.Entity{ID: id, Kind: "place", Members: []entity.Member{{PUID: rec.PUID, Version: rec.Version}}, Stamp: uint64(rec.Version)}
+				e = &entity.Entity{ID: id, Kind: "place", Members: []entity.Member{{PUID: rec.PUID, Version: rec.Version}},
+					Stamp: uint64(rec.Version)}
 				s.Settling = true
 			}
 			s.Kind, s.Thing = mirror.Entity, mirror.ThingOf(e, nil)

@@ -70,8 +70,10 @@ func daysRememberBatches(t tester, c Cell) {
 			return errors.Join(err, err2)
 		})
 		same(t, "what days remember", dayBatches(t, c, of...), want)
-		some := []perdocument.DayBatch{of[5], {Day: at, Key: "nothing"}, of[0], {Day: counter.NewBucketKey(day+9, 1), Key: "a"}, of[5]}
-		same(t, "what days remember, some twice and some nothing", dayBatches(t, c, some...), []counter.DedupRecord{want[5], {}, want[0], {}, want[5]})
+		some := []perdocument.DayBatch{of[5], {Day: at, Key: "nothing"}, of[0],
+			{Day: counter.NewBucketKey(day+9, 1), Key: "a"}, of[5]}
+		same(t, "what days remember, some twice and some nothing", dayBatches(t, c, some...),
+			[]counter.DedupRecord{want[5], {}, want[0], {}, want[5]})
 	}
 	same(t, "what is remembered of the batch as a whole", batches(t, c, "a"), make([]counter.DedupRecord, 1))
 	same(t, "the days", []int64{total(t, c, 1), total(t, c, 2)}, []int64{2, 2})
@@ -148,6 +150,7 @@ func aDayForgetsWhatIsSummarised(t tester, c Cell) {
 			want = counter.DedupRecord{}
 		}
 		same(t, "what a day remembers of a batch "+test.what, dayBatches(t, c, of)[0], want)
-		same(t, "what it remembers of another one", dayBatches(t, c, perdocument.DayBatch{Day: at, Key: "another"})[0], dedup(7))
+		same(t, "what it remembers of another one",
+			dayBatches(t, c, perdocument.DayBatch{Day: at, Key: "another"})[0], dedup(7))
 	}
 }

@@ -45,7 +45,8 @@ func talliesOfADayTogether(t tester, c Cell) {
 	made, met := map[[2]int][]counter.BucketKey{}, map[[2]int]bool{}
 	add := func(ctx context.Context, s counter.Store, i int) ([]counter.BucketKey, error) {
 		at := noon + counter.Minute(i*1440)
-		return s.AddTallies(ctx, []counter.Tally{{ID: 1, Minute: at, N: 1}, {ID: 1, Minute: at + 1, N: 1}, {ID: 1, Minute: at + 60, N: 1}})
+		return s.AddTallies(ctx, []counter.Tally{{ID: 1, Minute: at, N: 1}, {ID: 1, Minute: at + 1, N: 1},
+			{ID: 1, Minute: at + 60, N: 1}})
 	}
 	together(t, c, func(ctx context.Context, s perdocument.Store, who, i int) error {
 		keys, err := add(ctx, s, i)
@@ -115,8 +116,10 @@ func whatWasReadIsCompared(t tester, c Cell) {
 		}
 		return nil
 	}, func(ctx context.Context, s perdocument.Store) error { return addTallies(ctx, s, 1) })
-	days, hours := buckets(t, c, counter.Days, theDay(1))[0], buckets(t, c, counter.Hours, counter.NewBucketKey(noon.Hour(), 1))[0]
-	same(t, "what was counted, and what was put", []int64{days[counter.DayTotal], hours[0], days[len(days)-1], hours[59]}, []int64{2, 2, 10, 10})
+	days, hours := buckets(t, c, counter.Days, theDay(1))[0], buckets(t, c, counter.Hours,
+		counter.NewBucketKey(noon.Hour(), 1))[0]
+	same(t, "what was counted, and what was put", []int64{days[counter.DayTotal], hours[0], days[len(days)-1], hours[59]},
+		[]int64{2, 2, 10, 10})
 }
 
 // nobodyElseChangesADay increments values that it has read, in all tables concurrently.

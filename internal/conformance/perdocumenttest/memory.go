@@ -95,7 +95,8 @@ func newMemory(faults func(Step) Fault, bug string) *memory {
 		faults = func(Step) Fault { return NoFault }
 	}
 	return &memory{
-		faults: faults, bug: bug, days: map[counter.BucketKey]*memoryDay{}, metrics: map[counter.ID]counter.Meta{}, summaries: map[batchName]summary{},
+		faults: faults, bug: bug, days: map[counter.BucketKey]*memoryDay{}, metrics: map[counter.ID]counter.Meta{},
+		summaries: map[batchName]summary{},
 	}
 }
 
@@ -182,7 +183,8 @@ func (a *memory) begin(ctx context.Context, reading bool) *memoryTx {
 }
 
 func newMemoryDay() *memoryDay {
-	d := &memoryDay{Cell: &model.Cell{Packed: map[counter.BucketKey]counter.CompactedDay{}}, memory: map[batchName]counter.DedupRecord{}}
+	d := &memoryDay{Cell: &model.Cell{Packed: map[counter.BucketKey]counter.CompactedDay{}},
+		memory: map[batchName]counter.DedupRecord{}}
 	for table := range d.Tables {
 		d.Tables[table] = map[counter.BucketKey][]int64{}
 	}

@@ -53,7 +53,8 @@ func emptyCell(t tester, c Cell) {
 	same(t, "rollups of an empty cell", rollups(t, c), nil)
 	same(t, "generations of an empty cell", generations(t, c), nil)
 	same(t, "rows of no generation", bodies(t, c, 1, []byte("a"), []byte("b")), [][]byte{nil, nil})
-	same(t, "a range of no generation", scan(t, c, 1, rollup.Range{Limit: 9}, rollup.Range{Limit: 9, Last: true}), [][]rollup.Row{{}, {}})
+	same(t, "a range of no generation", scan(t, c, 1, rollup.Range{Limit: 9}, rollup.Range{Limit: 9, Last: true}),
+		[][]rollup.Row{{}, {}})
 	same(t, "rows dropped of no generation", drop(t, c, 1, 9), 0)
 	put(t, c, 1)
 	same(t, "no rows", bodies(t, c, 1), nil)
@@ -97,8 +98,9 @@ func generationsComeBackWhole(t tester, c Cell) {
 	for _, want := range []rollup.Generation{
 		{Number: 7, Definition: plain, State: rollup.Building, At: at},
 		{
-			Number: 7, Definition: rich, State: rollup.Failed, Watermark: math.MaxInt64, At: at, Groups: math.MaxInt64, FrozenFor: math.MaxInt64,
-			BuildID: math.MaxInt64, StoreID: "寿司", History: math.MaxInt64, FrozenAt: math.MaxInt64,
+			Number: 7, Definition: rich, State: rollup.Failed, Watermark: math.MaxInt64, At: at, Groups: math.MaxInt64,
+			FrozenFor: math.MaxInt64,
+			BuildID:   math.MaxInt64, StoreID: "寿司", History: math.MaxInt64, FrozenAt: math.MaxInt64,
 			Reason: "'\"\\\n寿司 " + strconv.Itoa(1<<30), Verified: at.Add(time.Hour),
 		},
 		{Number: 7, Definition: rich, State: rollup.Dropping, Watermark: -1, At: at},
@@ -170,7 +172,8 @@ func everyWrite(ctx context.Context, s rollup.Store, n int64) error {
 	key := []byte{byte(n)}
 	_, err := s.DropRows(ctx, 2, 1)
 	return errors.Join(err,
-		s.PutRollup(ctx, rollup.Rollup{Name: "r", Last: n}), s.PutGeneration(ctx, generation(n)), s.DeleteGeneration(ctx, n-1),
+		s.PutRollup(ctx, rollup.Rollup{Name: "r", Last: n}), s.PutGeneration(ctx, generation(n)),
+		s.DeleteGeneration(ctx, n-1),
 		s.PutRows(ctx, 1, []rollup.Row{{Key: key, Body: key}, {Key: []byte("a"), Body: key}, {Key: []byte{byte(n - 1)}}}))
 }
 
@@ -196,7 +199,8 @@ func seesItsOwnWrites(t tester, c Cell) {
 			if err != nil {
 				return err
 			}
-			if len(got.Rollups) != 1 || got.Rollups[0].Last != n || len(got.Generations) != 1 || got.Generations[0].Number != n ||
+			if len(got.Rollups) != 1 || got.Rollups[0].Last != n || len(got.Generations) != 1 ||
+				got.Generations[0].Number != n ||
 				len(got.Rows[0]) != 2 || got.Rows[0][0].Key[0] != byte(n) || got.Rows[0][1].Body[0] != byte(n) || int64(len(got.Rows[1])) != 6-n {
 				return fmt.Errorf("write %d, read in its transaction: %+v", n, got)
 			}

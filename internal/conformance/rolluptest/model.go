@@ -152,7 +152,8 @@ var (
 				"put rows", "put rows", "rows", "scan", "scan", "drop", "put rollup", "put generation", "delete generation",
 			}).Draw(t, "call"),
 			generation: rapid.Int64Range(1, 3).Draw(t, "generation"), n: rapid.Int64Range(0, 9).Draw(t, "n"),
-			rows: drawRows.Draw(t, "rows"), keys: rapid.SliceOfN(DrawKey, 0, 6).Draw(t, "keys"), ranges: rapid.SliceOfN(drawRange, 0, 3).Draw(t, "ranges"),
+			rows: drawRows.Draw(t, "rows"), keys: rapid.SliceOfN(DrawKey, 0, 6).Draw(t, "keys"),
+			ranges: rapid.SliceOfN(drawRange, 0, 3).Draw(t, "ranges"),
 		}
 	})
 )

@@ -86,8 +86,10 @@ func TestRun_FindsEveryBug(t *testing.T) {
 			"readers of rollups do not wait":   "NobodyElseChangesRollups",
 		},
 		ByModel: []string{
-			"missing rows are empty", "deleting twice fails", "rows go with their generation", "keys end at zero", "written once",
-			"nothing is deleted", "after is included", "prefixes are ignored", "limits are not kept", "the last ones in order", "bytes are signed",
+			"missing rows are empty", "deleting twice fails", "rows go with their generation", "keys end at zero",
+			"written once",
+			"nothing is deleted", "after is included", "prefixes are ignored", "limits are not kept", "the last ones in order",
+			"bytes are signed",
 			"generations are one", "rollback keeps rows", "error is swallowed",
 		},
 		Tries: 3,

@@ -15,7 +15,8 @@ func row(key string, body string) rollup.Row { return rollup.Row{Key: []byte(key
 
 // Keys are keys that are easily mishandled, in order.
 var Keys = []string{
-	"\x00", "\x00\x00", "\x00\xff", "\x01", "'", "0", "10", "2", "A", "B", `\`, `\x61`, "a", "a\x00", "a\x00b", "a ", "aa", "b", "\x7f", "\x80",
+	"\x00", "\x00\x00", "\x00\xff", "\x01", "'", "0", "10", "2", "A", "B", `\`, `\x61`, "a", "a\x00", "a\x00b", "a ", "aa",
+	"b", "\x7f", "\x80",
 	"\xc3", "é", "ÿ", "寿司", "\xff", "\xff\x00", "\xff\xfe", "\xff\xff", "\xff\xff\xff", strings.Repeat("\xff", 2000),
 }
 
@@ -56,7 +57,8 @@ func puttingReplacesAndDeletes(t tester, c Cell) {
 	same(t, "rows", all(t, c, 1), []rollup.Row{row("a", "1"), row("c", "3"), row("d", "4")})
 	for range 2 {
 		put(t, c, 1, rollup.Row{Key: []byte("x")}, row("d", "5"), rollup.Row{Key: []byte("a")}, row("b", "2"))
-		same(t, "rows, some replaced, deleted and new", all(t, c, 1), []rollup.Row{row("b", "2"), row("c", "3"), row("d", "5")})
+		same(t, "rows, some replaced, deleted and new", all(t, c, 1),
+			[]rollup.Row{row("b", "2"), row("c", "3"), row("d", "5")})
 	}
 	put(t, c, 1, row("a", "1"))
 	same(t, "rows, one back again", all(t, c, 1), []rollup.Row{row("a", "1"), row("b", "2"), row("c", "3"), row("d", "5")})
@@ -163,7 +165,8 @@ func generationsAreApart(t tester, c Cell) {
 		t.Helper()
 		for _, n := range numbers {
 			same(t, fmt.Sprintf("rows of %d %s", n, what), all(t, c, n), want(n))
-			same(t, fmt.Sprintf("the last row of %d %s", n, what), scan(t, c, n, rollup.Range{Limit: 9, Last: true})[0], rowsIn(want(n), rollup.Range{Limit: 9, Last: true}))
+			same(t, fmt.Sprintf("the last row of %d %s", n, what), scan(t, c, n, rollup.Range{Limit: 9, Last: true})[0],
+				rowsIn(want(n), rollup.Range{Limit: 9, Last: true}))
 			same(t, fmt.Sprintf("a row of %d %s", n, what), bodies(t, c, n, []byte("\x00")), [][]byte{want(n)[0].Body})
 		}
 	}

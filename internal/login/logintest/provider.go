@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package logintest is an identity provider for tests. It signs each person in without a question, and misbehaves on request.
+// Package logintest is an identity provider for tests. It signs each person in without a question, and misbehaves on
+// request.
 package logintest
 
 import (
@@ -61,7 +62,8 @@ func New(t testing.TB, claims map[string]any) *Provider {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
 		send(w, map[string]any{
-			"issuer": p.URL, "authorization_endpoint": p.URL + "/authorize", "token_endpoint": p.URL + "/token", "jwks_uri": p.URL + "/keys",
+			"issuer": p.URL, "authorization_endpoint": p.URL + "/authorize", "token_endpoint": p.URL + "/token",
+			"jwks_uri":                              p.URL + "/keys",
 			"id_token_signing_alg_values_supported": []string{"ES256", "none"},
 		})
 	})
@@ -128,7 +130,8 @@ func (p *Provider) sign(claims map[string]any) string {
 func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	to, err := url.Parse(q.Get("redirect_uri"))
-	if err != nil || q.Get("client_id") != ClientID || q.Get("response_type") != "code" || q.Get("code_challenge_method") != "S256" || q.Get("nonce") == "" {
+	if err != nil || q.Get("client_id") != ClientID || q.Get("response_type") != "code" ||
+		q.Get("code_challenge_method") != "S256" || q.Get("nonce") == "" {
 		http.Error(w, "not a request of the client", http.StatusBadRequest)
 		return
 	}
@@ -149,14 +152,16 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	asked, found := p.codes[code]
 	delete(p.codes, code)
 	proof := sha256.Sum256([]byte(r.FormValue("code_verifier")))
-	if id != ClientID || secret != ClientSecret || !found || base64.RawURLEncoding.EncodeToString(proof[:]) != asked.Get("code_challenge") ||
+	if id != ClientID || secret != ClientSecret || !found ||
+		base64.RawURLEncoding.EncodeToString(proof[:]) != asked.Get("code_challenge") ||
 		r.FormValue("redirect_uri") != asked.Get("redirect_uri") {
 		w.WriteHeader(http.StatusBadRequest)
 		send(w, map[string]string{"error": "invalid_grant"})
 		return
 	}
 	now := p.Now()
-	claims := map[string]any{"iss": p.URL, "aud": ClientID, "nonce": asked.Get("nonce"), "iat": now.Unix(), "exp": now.Add(time.Hour).Unix()}
+	claims := map[string]any{"iss": p.URL, "aud": ClientID, "nonce": asked.Get("nonce"), "iat": now.Unix(),
+		"exp": now.Add(time.Hour).Unix()}
 	for name, value := range p.claims {
 		claims[name] = value
 	}

@@ -51,8 +51,9 @@ func (x *index) behind(at place) int {
 	return sort.Search(len(x.firsts), func(i int) bool { return x.firsts[i].compare(at) > 0 })
 }
 
-// A part is stored as, little endian, a format byte; the number of chunks in 4 bytes; the key and the record of the first
-// entry of each in 8 bytes; and of the filter the seed in 8, segment length and segments in 4, and the fingerprints.
+// A part is stored as, little endian, a format byte; the number of chunks in 4 bytes; the key and the record of the
+// first entry of each in 8 bytes; and of the filter the seed in 8, segment length and segments in 4, and the
+// fingerprints.
 const (
 	partFormat = 1
 	partHead   = 1 + 4

@@ -11,7 +11,8 @@ import (
 	"github.com/locus-db/locus/resolve/derived"
 )
 
-// Migration is the statements that pack the table of postings that former formats had, in the placeholders of a backend.
+// Migration is the statements that pack the table of postings that former formats had, in the placeholders of a
+// backend.
 type Migration struct {
 	Page  string // up to some thousand rows of that table, after a key and a puid, in order
 	Chunk string // writes a row of posting_chunk: id, body, sum

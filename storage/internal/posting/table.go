@@ -10,8 +10,8 @@ import (
 	"github.com/locus-db/locus/resolve/derived"
 )
 
-// Table is the name under which a cell.Copier reads and writes postings one by one: rows of a blocking key, signed, and a
-// puid. It is not copied; the rows of the runs are.
+// Table is the name under which a cell.Copier reads and writes postings one by one: rows of a blocking key, signed, and
+// a puid. It is not copied; the rows of the runs are.
 const Table = "posting"
 
 // Parse returns the postings of rows.

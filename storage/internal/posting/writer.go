@@ -130,8 +130,8 @@ func (w *writer) close() (*index, error) {
 	return &built, nil
 }
 
-// Convert writes the postings that next returns, page by page and in order of signed keys, as one run, and returns the row
-// of the state.
+// Convert writes the postings that next returns, page by page and in order of signed keys, as one run, and returns the
+// row of the state.
 func Convert(next func(after *derived.Posting) ([]derived.Posting, error), put func([]Row) error) (Row, error) {
 	s, w := &state{next: 1, tail: packed(nil)}, &writer{put: put}
 	for after := (*derived.Posting)(nil); ; {

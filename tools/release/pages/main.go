@@ -31,8 +31,8 @@ func main() {
 	}
 }
 
-// write writes man/*.1 and completions/* below dir. The pages are dated by the seconds of epoch, 1970 if it is empty, so that the same
-// commit gives the same bytes.
+// write writes man/*.1 and completions/* below dir. The pages are dated by the seconds of epoch, 1970 if it is empty,
+// so that the same commit gives the same bytes.
 func write(dir, epoch string) error {
 	seconds := int64(0)
 	if epoch != "" {

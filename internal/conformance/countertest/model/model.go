@@ -105,7 +105,8 @@ func (m *Cell) AddTallies(ctx context.Context, tallies []counter.Tally) (made []
 			return nil, err
 		}
 		day := counter.NewBucketKey(at.Day(), a.ID)
-		fresh, err := add(counter.Days, day, a.N, counter.DayTotal, counter.DayHour(at.HourOfDay()), counter.DayQuarter(at.Quarter()))
+		fresh, err := add(counter.Days, day, a.N, counter.DayTotal, counter.DayHour(at.HourOfDay()),
+			counter.DayQuarter(at.Quarter()))
 		if err != nil {
 			return nil, err
 		}
