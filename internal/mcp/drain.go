@@ -3,7 +3,10 @@
 package mcp
 
 import (
+	"bufio"
 	"context"
+	"errors"
+	"io"
 	"sync"
 	"time"
 
@@ -14,21 +17,27 @@ import (
 // drainTime limits how long the end of the input waits for responses; a request to the API takes at most a minute.
 const drainTime = time.Minute
 
-// draining is a transport whose input ends only after all calls have their responses. Without it, the end of a pipe, or
-// a line that is no message, would cancel the calls before it.
-type draining struct{ sdk.Transport }
+// draining is a transport whose input ends only after all calls have their responses: without it, the end of a pipe would
+// cancel the calls before it. A line that is no message is refused, and the session goes on.
+type draining struct {
+	in  io.Reader
+	out io.Writer
+}
 
 // Connect implements sdk.Transport.
 func (t draining) Connect(ctx context.Context) (sdk.Connection, error) {
-	c, err := t.Transport.Connect(ctx)
+	out := &output{w: t.out}
+	in := &lines{in: bufio.NewReader(t.in), refuse: out.refuse}
+	c, err := (&sdk.IOTransport{Reader: io.NopCloser(in), Writer: out, MaxLineLength: -1}).Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &drainingConn{Connection: c, open: map[any]bool{}, closed: make(chan struct{})}, nil
+	return &drainingConn{Connection: c, refuse: out.refuse, open: map[any]bool{}, closed: make(chan struct{})}, nil
 }
 
 type drainingConn struct {
 	sdk.Connection
+	refuse refuse
 
 	once   sync.Once
 	closed chan struct{}
@@ -41,6 +50,12 @@ type drainingConn struct {
 // Read implements sdk.Connection.
 func (c *drainingConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	m, err := c.Connection.Read(ctx)
+	for err != nil && !c.ended(ctx, err) { // JSON that is no message
+		if failed := c.refuse(jsonrpc.CodeInvalidRequest, err.Error()); failed != nil {
+			return nil, failed
+		}
+		m, err = c.Connection.Read(ctx)
+	}
 	if call, ok := m.(*jsonrpc.Request); ok && call.IsCall() {
 		c.mu.Lock()
 		c.open[call.ID.Raw()] = true
@@ -66,6 +81,17 @@ func (c *drainingConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	case <-late.C:
 	}
 	return m, err
+}
+
+// ended reports whether nothing is read after err.
+func (c *drainingConn) ended(ctx context.Context, err error) bool {
+	select {
+	case <-c.closed:
+		return true
+	default:
+	}
+	_, failed := errors.AsType[*inputError](err)
+	return failed || ctx.Err() != nil || errors.Is(err, io.EOF)
 }
 
 // Write implements sdk.Connection.

@@ -141,25 +141,27 @@ func TestServe_AnswersWhatItRead(t *testing.T) {
 	for id := range 20 {
 		in += fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"get","arguments":{"address":"crm:1"}}}`+"\n", id+1)
 	}
-	for _, end := range []string{"", "no message\n"} { // a line that is no message ends the session, after the responses
+	for _, end := range []string{"", "\n", "no message\n", "no message"} {
 		var out bytes.Buffer
-		if err := server.Serve(t.Context(), strings.NewReader(in+end), &out); (err == nil) != (end == "") {
+		if err := server.Serve(t.Context(), strings.NewReader(in+end), &out); err != nil {
 			t.Fatalf("%q at the end: %v", end, err)
 		}
 		answered := map[int]bool{}
 		for d := json.NewDecoder(&out); ; {
 			var m struct {
 				JSONRPC string
-				ID      int
+				ID      *int
 				Result  struct{ IsError bool }
 				Error   any
 			}
 			if err := d.Decode(&m); err == io.EOF {
 				break
-			} else if err != nil || m.JSONRPC != "2.0" || m.Error != nil || m.Result.IsError {
+			} else if err != nil || m.JSONRPC != "2.0" || (m.Error != nil) != (m.ID == nil) || m.Result.IsError {
 				t.Fatalf("%+v: %v", m, err)
 			}
-			answered[m.ID] = true
+			if m.ID != nil {
+				answered[*m.ID] = true
+			}
 		}
 		if len(answered) != 21 {
 			t.Errorf("%d of 21 requests have a response", len(answered))

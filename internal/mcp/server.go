@@ -156,19 +156,15 @@ func (s *Server) Connect(ctx context.Context, t sdk.Transport) (*sdk.ServerSessi
 	return s.sdk.Connect(ctx, t, nil)
 }
 
-// Serve serves one session of JSON lines until the input or ctx ends. Nothing but the protocol is written to out.
+// Serve serves one session of JSON lines until the input or ctx ends. Nothing but the protocol is written to out. A line that
+// is no message gets an error of JSON-RPC without an id.
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
-	err := s.sdk.Run(ctx, draining{&sdk.IOTransport{Reader: io.NopCloser(in), Writer: unclosed{out}}})
+	err := s.sdk.Run(ctx, draining{in, out})
 	if errors.Is(err, io.EOF) {
 		return nil
 	}
 	return err
 }
-
-// unclosed leaves the writer open.
-type unclosed struct{ io.Writer }
-
-func (unclosed) Close() error { return nil }
 
 // add adds a tool. Its errors become results, so that the agent can react to them.
 func add[In any](s *Server, hints *sdk.ToolAnnotations, name, description string, run func(context.Context, In) (*page, error)) {
