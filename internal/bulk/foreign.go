@@ -4,6 +4,7 @@ package bulk
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 )
 
@@ -20,6 +21,7 @@ var foreign = []struct{ begins, is, hint string }{
 	{"\xff\xfe\x00\x00", "is text in UTF-32", "iconv -f UTF-32 -t UTF-8 FILE | locus ingest --source NAME -"},
 	{"\x00\x00\xfe\xff", "is text in UTF-32", "iconv -f UTF-32 -t UTF-8 FILE | locus ingest --source NAME -"},
 	{"ARROW1\x00\x00", "is an Arrow file (Feather)", "convert it to Parquet"},
+	{"PGDMP", "is a dump of a PostgreSQL database", "restore it with pg_restore, then: locus ingest postgres://HOST/DATABASE --table NAME"},
 }
 
 // tarMark is in the header of the first file of a tar, at tarMarkAt.
@@ -51,6 +53,25 @@ func refuseMarkup(name string, text []byte) error {
 	for _, tag := range []string{"<?xml", "<!doctype", "<html", "<table", "<head"} {
 		if bytes.HasPrefix(text, []byte(tag)) {
 			return &FileError{Name: name, Reason: "is a web page or XML, not a table", Hint: "open it in a spreadsheet program and save it as CSV or .xlsx"}
+		}
+	}
+	return nil
+}
+
+// statement begins a line of a dump of a database.
+var statement = regexp.MustCompile("(?im)^(?:create table|insert into|copy) [^;]*(?:\\(|$)")
+
+// refuseStatements refuses a dump of a database: comments and statements, the first of which makes or fills a table.
+func refuseStatements(name string, text []byte) error {
+	first, _ := cutLine(bytes.TrimSpace(text))
+	comment := bytes.HasPrefix(first, []byte("--")) || bytes.HasPrefix(first, []byte("/*"))
+	pragma := bytes.HasPrefix(bytes.ToUpper(first), []byte("PRAGMA ")) || bytes.HasPrefix(bytes.ToUpper(first), []byte("BEGIN "))
+	if comment || pragma || statement.Match(first) {
+		if statement.Match(text) {
+			return &FileError{
+				Name: name, Reason: "has statements of SQL, not rows",
+				Hint: "load it into a database, then: locus ingest sqlite:FILE, postgres://HOST/DATABASE or mysql://HOST/DATABASE, with --table NAME",
+			}
 		}
 	}
 	return nil

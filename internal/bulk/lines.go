@@ -20,6 +20,7 @@ type lines struct {
 	encoding Encoding // AutoEncoding while all lines were ASCII
 	text     []byte   // the line as UTF-8, if it had to be converted
 	bad      int      // offset of the first byte of the line that is invalid in the encoding, -1 if there is none
+	part     bool     // the input is the beginning of a file: a row at its end may be longer
 
 	holding bool
 	from    place  // start of the held lines

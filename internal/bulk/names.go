@@ -60,7 +60,7 @@ var extended = strings.Fields("oid date uuid numberLong numberInt numberDouble n
 
 // ofElements are names for the values of list elements, typesOfElements for their types.
 var (
-	ofElements      = strings.Fields("name title label value text")
+	ofElements      = strings.Fields("name title label value text number")
 	typesOfElements = strings.Fields("type kind category")
 )
 
@@ -141,6 +141,9 @@ func aliasOf(kind *match.Schema, a *match.Attribute, plain string) alias {
 	if short := strings.TrimRight(plain, "_0123456789"); a.Many && short != plain && looser(short) {
 		return looserAlias
 	}
+	if one, plural := strings.CutSuffix(plain, "s"); a.Many && plural && (looser(one) || looser(strings.TrimSuffix(one, "e"))) {
+		return looserAlias
+	}
 	if stem, numbered := numberless(plain); numbered && isNamePart(a) && looser(stem) {
 		return looserAlias
 	}
@@ -179,7 +182,7 @@ var keyNames = [][]string{
 		кодклиента номерклиента idклиента номерклієнта кодклієнта musterino musterikodu κωδικοσπελατη κωδικοςπελατη codclient ugyfelszam ugyfelkod ugyfelazonosito asiakasnumero asiakasnro
 		顧客番号 顧客コード 顧客id 会員番号 商品コード 商品番号 客户编号 客户编码 客户id 商品编号 商品编码 고객번호 고객코드 고객id 회원번호 상품코드 상품번호 رقمالعميل`),
 	strings.Fields(`no nr num number nummer numero numer code codigo codice reference ref referencia riferimento identifier kennung identificador
-		kod cislo код номер идентификатор ідентифікатор κωδικος κωδικοσ tunnus azonosito 番号 コード 编号 编码 代码 번호 코드 رقم الرقم`),
+		konto kod cislo код номер идентификатор ідентифікатор κωδικος κωδικοσ tunnus azonosito 番号 コード 编号 编码 代码 번호 코드 رقم الرقم`),
 }
 
 // keyRank returns the rank of a name among the names of keys, 1 for the most certain; 0 if it is not one.

@@ -238,6 +238,11 @@ func TestPlan_SampleWithoutKey(t *testing.T) {
 	if p := recognised(t, "a long row", "id,note\n1,"+strings.Repeat("x", 300<<10)+"\n", &bulk.Options{Source: "x"}); p.IsEmpty() {
 		t.Error("a file whose first row is longer than the sample has no rows")
 	}
+	long := strings.Repeat("a line, with a \"\"word\"\"\n", 4000)
+	p = recognised(t, "long values", "id,name,note\n1,Blue,\""+long+"\"\n2,Corner,x\n3,Golden,\""+long+"\"\n4,Brass,\""+long+"\"\n", &bulk.Options{Source: "x"})
+	if len(p.Sample) != 3 || len(p.Refused) > 0 || len(p.Key) != 1 || p.Key[0] != "id" {
+		t.Errorf("a row that goes on after the sample: %d rows, %d refused, key %q", len(p.Sample), len(p.Refused), p.Key)
+	}
 	p = recognised(t, "other values", "id,name,zip\n1,Blue,XYZ\n2,Corner,ABC\n", &bulk.Options{Source: "x"})
 	if len(p.Questions) != 1 || !strings.Contains(p.Questions[0].Text, `name of postcode and other values, such as "XYZ"`) {
 		t.Errorf("%v", p.Questions)
@@ -249,7 +254,7 @@ func TestRecognise_ElementsOfLists(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ text, want string }{
 		{`{"id":1,"title":"Quay Books","tags":[{"name":"books"}],"contacts":[{"type":"phone","value":"x"}]}` + "\n" + `{"id":2,"title":"Mill","tags":[{"name":"bread"}]}`, "id=key title=name tags[].name=category contacts[].type= contacts[].value="},
-		{`{"id":1,"name":"Quay","phones":[{"type":"work","number":"020 7946 0018","value":"020 7946 0018"}],"addresses":[{"city":"Bath"}]}` + "\n" + `{"id":2,"name":"Mill"}`, "id=key name=name phones[].type= phones[].number= phones[].value=phones addresses[].city=city"},
+		{`{"id":1,"name":"Quay","phones":[{"type":"work","number":"020 7946 0018","value":"020 7946 0018"}],"addresses":[{"city":"Bath","line1":"1 Ring Rd"}],"email_addresses":["q@example.org"]}` + "\n" + `{"id":2,"name":"Mill"}`, "id=key name=name phones[].type= phones[].number=phones phones[].value=phones addresses[].city=city addresses[].line1=address email_addresses=emails"},
 	} {
 		p := recognised(t, c.text, c.text, &bulk.Options{Source: "x", Kind: "place"})
 		var got []string
@@ -287,6 +292,10 @@ func TestRecognise_Foreign(t *testing.T) {
 		"BZh91AY&SY\x00\x01": "bunzip2", "\xfd7zXZ\x00\x00\x04": "xz -dc", "SQLite format 3\x00\x10\x00": "sqlite:", "%PDF-1.4\n%\xe2\xe3\n": "is a PDF",
 		"\xff\xfe\x00\x00i\x00\x00\x00": "UTF-32", "Obj\x01\x04\x14avro": "Avro", "ORC\x00\x01": "ORC", "ARROW1\x00\x00": "Arrow", "7z\xbc\xaf\x27\x1c": "7z",
 		"\n<!DOCTYPE html><html><table>": "web page", "<?xml version=\"1.0\"?><rows/>": "XML", "\xff\xfe" + wide("<html><body>"): "web page",
+		"PGDMP\x01\x0e\x00": "pg_restore", "-- MySQL dump 10.13\n\nDROP TABLE IF EXISTS `a`;\nCREATE TABLE `a` (\n  `id` int\n);\nINSERT INTO `a` VALUES (1,'x'),(2,'y');\n": "SQL",
+		"--\n-- PostgreSQL database dump\n--\n\nSET x = 0;\nCOPY public.a (id, name) FROM stdin;\n1\tx\n\\.\n":             "SQL",
+		"PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\nCREATE TABLE a(id int, name text);\nINSERT INTO a VALUES(1,'x');\n": "SQL",
+		"INSERT INTO a (id, name) VALUES\n(1, 'x'),\n(2, 'y');\n":                                                          "SQL",
 	} {
 		_, err := bulk.Recognise(bulk.Stdin, strings.NewReader(begin), match.Kinds(), &bulk.Options{Source: "x"})
 		file, _ := errors.AsType[*bulk.FileError](err)
@@ -295,6 +304,7 @@ func TestRecognise_Foreign(t *testing.T) {
 		}
 	}
 	recognised(t, "ORC as a column", "ORC,name\n1,Blue\n2,Corner\n", &bulk.Options{Source: "x"})
+	recognised(t, "SQL in a column", "id,name,note\n1,Blue,\"insert into x (y)\"\n2,Corner,\"\nCREATE TABLE y (\"\n", &bulk.Options{Source: "x"})
 	if _, err := bulk.Recognise("https://example.org/a.csv", nil, match.Kinds(), nil); err == nil || !strings.Contains(err.Error(), "is a URL") {
 		t.Errorf("a URL: %v", err)
 	}

@@ -17,11 +17,11 @@ const titleLines = 20
 // linesBefore returns how many lines precede the header, such as the name and date of a report. These are lines with
 // one value each, and blank lines, before a row of the usual width that names columns. It returns 0 if there is none,
 // or if the first row may be the header.
-func linesBefore(text []byte, o *Options, kinds []*match.Schema) int {
+func linesBefore(text []byte, part bool, o *Options, kinds []*match.Schema) int {
 	if o.NoHeader {
 		return 0
 	}
-	first := sniffDialect(text, o, kinds)
+	first := sniffDialect(text, part, o, kinds)
 	switch {
 	case len(first.rows) < 3 || first.width < 2:
 		return 0
@@ -34,7 +34,7 @@ func linesBefore(text []byte, o *Options, kinds []*match.Schema) int {
 	for n := range titleLines {
 		line, rest := cutLine(text)
 		if len(bytes.TrimSpace(line)) > 0 {
-			s := sniffDialect(text, o, kinds)
+			s := sniffDialect(text, part, o, kinds)
 			if len(s.rows) < 2 {
 				return 0
 			}

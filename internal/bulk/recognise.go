@@ -90,7 +90,10 @@ func (r *recognition) explain() (explained int, err error) {
 		}
 		r.guessKey()
 	}
-	for _, name := range names {
+	for i, name := range names {
+		if r.rows > 0 && len(r.columns[i].values) == 0 { // it says nothing about the kind
+			continue
+		}
 		uses, _ := r.mapping.resolve(name)
 		if len(uses) > 0 {
 			explained++
@@ -159,7 +162,10 @@ func (r *recognition) guessAttributes() {
 		}
 		return 0
 	}
-	slices.SortStableFunc(all, func(a, b guessed) int { return cmp.Or(cmp.Compare(a.alias, b.alias), cmp.Compare(empty(a), empty(b))) })
+	groups := r.groups(all)
+	slices.SortStableFunc(all, func(a, b guessed) int {
+		return cmp.Or(cmp.Compare(a.alias, b.alias), cmp.Compare(empty(a), empty(b)), cmp.Compare(groups[b.column], groups[a.column]))
+	})
 	for _, g := range all {
 		name := r.columns[g.column].name
 		if uses, _ := r.mapping.resolve(name); len(uses) > 0 || r.isPartOfTown(g, all) || taken[g.attribute.Name] && !g.attribute.Many {

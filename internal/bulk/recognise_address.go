@@ -26,6 +26,31 @@ func (r *recognition) isPartOfTown(g guessed, all []guessed) bool {
 	})
 }
 
+// groups returns for columns of addresses how many parts of one have columns whose names begin with the same word: the postcode
+// of a delivery belongs to the street of the delivery, and not to that of a card.
+func (r *recognition) groups(all []guessed) map[int]int {
+	parts, of := map[string]map[string]bool{}, map[int]string{}
+	for _, g := range all {
+		first, _, several := strings.Cut(plainName(r.columns[g.column].name), "_")
+		if !several || !isOfAddress(g.attribute) || len(r.columns[g.column].values) == 0 {
+			continue
+		}
+		if parts[first] == nil {
+			parts[first] = map[string]bool{}
+		}
+		parts[first][g.attribute.Name], of[g.column] = true, first
+	}
+	sizes := map[int]int{}
+	for column, first := range of {
+		sizes[column] = len(parts[first])
+	}
+	return sizes
+}
+
+func isOfAddress(a *match.Attribute) bool {
+	return a.Type == match.TypeAddress || slices.Contains([]match.Role{match.RoleLocality, match.RoleRegion, match.RolePostcode, match.RoleCountry}, a.Role)
+}
+
 // hasWords reports whether most values have a word of three letters, as streets do and house numbers do not.
 func hasWords(values []string) bool {
 	n := 0

@@ -26,11 +26,11 @@ func (p *Plan) sampleCSV(text []byte, kinds []*match.Schema) (columns []sampled,
 		return nil, 0, nil
 	}
 	if p.title = 0; p.skip == 0 {
-		for p.skip = linesBefore(text, p.options, kinds); p.title < int64(p.skip); p.title++ {
+		for p.skip = linesBefore(text, p.longer, p.options, kinds); p.title < int64(p.skip); p.title++ {
 			_, text = cutLine(text)
 		}
 	}
-	found := sniffDialect(text, p.options, kinds)
+	found := sniffDialect(text, p.longer, p.options, kinds)
 	p.Dialect = found.dialect
 	if len(found.rows) == 0 {
 		reason, hint := "the header cannot be read", "the first line must name the columns"

@@ -5,6 +5,7 @@ package bulk
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"slices"
 )
 
@@ -78,7 +79,11 @@ func (s *scanner) next() (first int64, err error) {
 		s.doubt = true
 		err = s.refuse(first, "malformed", causeText, "text follows a closing quote: double the quotes inside of the field")
 	case open:
-		if reason := s.readOn(&damaged, &offset); reason != "" {
+		switch reason := s.readOn(&damaged, &offset); reason {
+		case "":
+		case beyond:
+			return 0, io.EOF
+		default:
 			s.doubt, s.span, s.ended = true, 1, true
 			return first, s.refuse(first, "malformed", causeQuote, "a quote is opened and not closed: %s; the lines after this one are read on their own", reason)
 		}
@@ -135,6 +140,9 @@ func (s *scanner) believe(first int64) error {
 	return nil
 }
 
+// beyond is the reason of readOn for a row that a sample does not have whole.
+const beyond = "the sample ends before"
+
 // readOn reads to the end of an open quote. If the row cannot be accepted, it goes back to the second line of the row
 // and returns the reason. damaged is the offset of the first invalid byte, in the line that begins at offset, -1 if
 // there is none.
@@ -152,6 +160,9 @@ func (s *scanner) readOn(damaged *int, offset *int64) (reason string) {
 	}
 	for {
 		line, cut, err := s.lines.read()
+		if err != nil && s.lines.part && s.width > 0 {
+			return beyond
+		}
 		if err != nil {
 			return stray("the file ends before")
 		}

@@ -36,6 +36,6 @@ func BenchmarkSniff(b *testing.B) {
 		fmt.Fprintf(&text, "%d;Joe's Pizza;415-555-2300;\"1000 Market Street\";San Francisco\n", i)
 	}
 	for b.Loop() {
-		sniffDialect([]byte(text.String()), &Options{}, nil)
+		sniffDialect([]byte(text.String()), false, &Options{}, nil)
 	}
 }

@@ -119,7 +119,7 @@ func (p *Plan) readSample(text []byte) error {
 	if len(p.columns) == 0 && p.Format.hasColumns() {
 		return nil
 	}
-	l := &lines{r: readerOf(text), encoding: UTF8, bad: -1}
+	l := &lines{r: readerOf(text), encoding: UTF8, bad: -1, part: p.longer}
 	if err := p.start(r, l, newMapper(p.sampleMapping())); err != nil {
 		return nil //nolint:nilerr // the reading reports it
 	}

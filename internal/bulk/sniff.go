@@ -28,8 +28,8 @@ type sniffed struct {
 }
 
 // sniffDialect returns the dialect that explains a sample best: the share of rows of the usual width, times the share
-// of values of a known form, plus one for each name in the first row that means something.
-func sniffDialect(text []byte, o *Options, kinds []*match.Schema) sniffed {
+// of values of a known form, plus one for each name in the first row that means something. Part says that the file is longer.
+func sniffDialect(text []byte, part bool, o *Options, kinds []*match.Schema) sniffed {
 	var best sniffed
 	for i, delimiter := range delimiters {
 		if o.Delimiter != "" {
@@ -37,14 +37,14 @@ func sniffDialect(text []byte, o *Options, kinds []*match.Schema) sniffed {
 				break
 			}
 		}
-		if s := sniffWith(text, delimiter, o, kinds); i == 0 || s.score > best.score {
+		if s := sniffWith(text, part, delimiter, o, kinds); i == 0 || s.score > best.score {
 			best = s
 		}
 	}
 	return best
 }
 
-func sniffWith(text []byte, delimiter byte, o *Options, kinds []*match.Schema) sniffed {
+func sniffWith(text []byte, part bool, delimiter byte, o *Options, kinds []*match.Schema) sniffed {
 	s := sniffed{dialect: Dialect{Delimiter: delimiter, Quote: sniffQuote(text, delimiter)}}
 	switch o.Quote {
 	case "":
@@ -53,7 +53,7 @@ func sniffWith(text []byte, delimiter byte, o *Options, kinds []*match.Schema) s
 	default:
 		s.dialect.Quote = o.Quote[0]
 	}
-	s.rows, s.err = sampleOf(text, s.dialect)
+	s.rows, s.err = sampleOf(text, s.dialect, part)
 	widths := map[int]int{}
 	for _, row := range s.rows {
 		widths[len(row)]++
@@ -146,8 +146,8 @@ func readerOf(text []byte) *bufio.Reader {
 }
 
 // sampleOf returns the rows of a sample, and the error that ended it.
-func sampleOf(text []byte, d Dialect) (rows [][]string, err error) {
-	s := scanner{lines: &lines{r: readerOf(text), encoding: UTF8}, dialect: d}
+func sampleOf(text []byte, d Dialect, part bool) (rows [][]string, err error) {
+	s := scanner{lines: &lines{r: readerOf(text), encoding: UTF8, part: part}, dialect: d}
 	for len(rows) < sampleRows {
 		_, err := s.next()
 		if _, refused := errors.AsType[*RowError](err); refused && len(rows) > 0 {
