@@ -118,11 +118,16 @@ func forCells(ids []cell.ID, fn func(cell.ID) error) error {
 	errs := make([]error, len(ids))
 	var wg sync.WaitGroup
 	for i, id := range slices.SortedFunc(slices.Values(ids), cell.ID.Compare) {
-		wg.Go(func() {
+		ask := func() {
 			if err := fn(id); err != nil {
 				errs[i] = fmt.Errorf("cell %v: %w", id, err)
 			}
-		})
+		}
+		if i < len(ids)-1 {
+			wg.Go(ask)
+		} else {
+			ask() // the caller would only wait
+		}
 	}
 	wg.Wait()
 	return errors.Join(errs...)

@@ -184,13 +184,21 @@ func (p *peek) advance(ctx context.Context) {
 	p.round, p.waiting = make(chan struct{}), 0
 }
 
-// fill performs all requested reads at once.
+// fill performs all requested reads at once. They are mostly of one kind, which takes no goroutine.
 func (p *peek) fill(ctx context.Context) {
-	var reads sync.WaitGroup
-	for _, read := range []func(context.Context){p.nodes.fill, p.around.fill, p.entities.fill, p.carriers.fill} {
-		reads.Go(func() { read(ctx) })
+	var wanted []func(context.Context)
+	for _, of := range []struct {
+		asked int
+		fill  func(context.Context)
+	}{
+		{len(p.nodes.asked), p.nodes.fill}, {len(p.around.asked), p.around.fill},
+		{len(p.entities.asked), p.entities.fill}, {len(p.carriers.asked), p.carriers.fill},
+	} {
+		if of.asked > 0 {
+			wanted = append(wanted, of.fill)
+		}
 	}
-	reads.Wait()
+	divide(len(wanted), len(wanted), func(i int) { wanted[i](ctx) })
 }
 
 // table keeps what a peek has read of one kind, by address. A missing row is kept as the zero value.
@@ -244,9 +252,6 @@ func (t *table[K, V]) ask(keys []K) (anything bool) {
 
 // fill reads the requested keys.
 func (t *table[K, V]) fill(ctx context.Context) {
-	if len(t.asked) == 0 {
-		return
-	}
 	keys := slices.AppendSeq(make([]K, 0, len(t.asked)), maps.Keys(t.asked))
 	clear(t.asked)
 	err := t.fillSome(ctx, keys)
