@@ -27,7 +27,8 @@ func TestCommands_OnPostgreSQL(t *testing.T) {
 		t.Run(p.path, func(t *testing.T) {
 			t.Parallel()
 			s := newShell(t)
-			if s.postgres = pgtest.Shared(t).URL; strings.Contains(p.path, "streams-in") { // reads the log
+			// The source reads the log, and the sink has no sockets.
+			if s.postgres = pgtest.Shared(t).URL; strings.Contains(p.path, "streams-in") || strings.Contains(p.path, "sinks") {
 				own := pgtest.Start(t, &pgtest.Options{MaxConnections: 30, InMemory: true,
 					Settings: map[string]string{"wal_level": "logical"}})
 				s.postgres = func(db string) string { return own.Remote(t, db) }
