@@ -12,6 +12,8 @@ type alignment struct {
 	usedA, usedB uint32 // bit per token
 	weight       weight // of the common words
 	named        bool   // one of the paired words describes neither a trade nor an address
+
+	whereA, whereB weight // of the words that leaveWhere removed
 }
 
 // align pairs the words of two names: first equal words, then one word with the same word written as two, then similar
@@ -104,12 +106,16 @@ func compareNames(v *Vector, first, second *Record) (related level) {
 	if a.compact == b.compact {
 		grade, rest = exactName(a.total), residualNothing
 	} else {
-		l := align(a.tokens, b.tokens)
+		l := alignFirms(a.tokens, b.tokens)
 		x, y := residue(a.tokens, l.usedA), residue(b.tokens, l.usedB)
+		elsewhere := l.leaveWhere(a.tokens, b.tokens, &x, &y)
 		if l.weight > 0 {
 			related = relate(&x, &y, first.beside(second), second.beside(first))
 		}
 		rest = compareResiduals(&x, &y, &l, related)
+		if rest == residualSomething {
+			rest = compareAlone(&x, &y, v.namesAlone() && a.roman == b.roman, elsewhere)
+		}
 		grade = gradeTokens(a, b, &l)
 		if grade > nameNone && !l.named && x.named && y.named && similar(kept(a.tokens, l.usedA), kept(b.tokens, l.usedB)) < 0.9 {
 			grade = nameNone // the paired words are generic ("Street", "Salon"), and each name has another word
@@ -117,7 +123,7 @@ func compareNames(v *Vector, first, second *Record) (related level) {
 			grade = max(grade, gradeCompact(a, b, grade))
 		}
 	}
-	if rest >= residualSomething && formsDiffer(a.form, b.form) {
+	if (rest == residualSomething || rest == residualNothing) && formsDiffer(a.form, b.form) {
 		rest = residualForm
 	}
 	if (a.chain || b.chain) && grade >= nameHalf {
@@ -154,8 +160,9 @@ func (v Vector) namesSpot() bool {
 
 // gradeTokens grades two names by the weight of their common words.
 func gradeTokens(a, b *name, l *alignment) level {
-	union := a.total + b.total - l.weight
-	smaller := min(a.total, b.total)
+	totalA, totalB := a.total-l.whereA, b.total-l.whereB
+	union := totalA + totalB - l.weight
+	smaller := min(totalA, totalB)
 	j := float64(l.weight) / float64(max(union, 1))
 	c := float64(l.weight) / float64(max(smaller, 1))
 	switch {
@@ -234,6 +241,7 @@ type residual struct {
 	any, rare, number bool
 	own               bool  // a word that is not just a description of the thing
 	named             bool  // a word other than of trades, addresses and numbers
+	where             bool  // the country or the city of the thing
 	title             bool  // the name, including its paired words, is a person's
 	parts             parts // named by the words
 }
@@ -270,6 +278,7 @@ func residue(tokens []token, used uint32) (r residual) {
 		r.number = r.number || isLabel(tokens, i)
 		r.rare = r.rare || t.weight >= rareWord && !t.number
 		r.named = r.named || !t.general && !t.number
+		r.where = r.where || t.where
 		r.own = r.own || !t.plain && t.parts == 0
 	}
 	return r

@@ -256,8 +256,8 @@ func (r *Record) emitName(s *sink, place, wider string) {
 	case r.address.number > 0:
 	case place != "":
 		s.add(KeyTokenPlace, r.name.beginning(), place)
-	case n > 1 || rarest[0].rare: // too many names begin with the same common word
-		s.add(KeyBeginning, r.name.compact)
+	default:
+		r.emitAlone(s)
 	}
 	if r.point.valid() {
 		cell, corner := r.point.cells()

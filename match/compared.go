@@ -119,7 +119,7 @@ func (c *coder) name(n *name) {
 		c.fixed(&t.hash)
 		integer(c, &t.letters)
 		integer(c, &t.weight)
-		c.flags(&t.rare, &t.stop, &t.title, &t.plain, &t.general, &t.number)
+		c.flags(&t.rare, &t.stop, &t.title, &t.plain, &t.general, &t.number, &t.where)
 		integer(c, &t.parts)
 	})
 	integer(c, &n.total)

@@ -122,7 +122,7 @@ func (s Style) keeps(l level) bool {
 	switch l {
 	case residualRare, residualSomething:
 		return s != StylePerson
-	case residualNumbers, residualPart:
+	case residualNumbers, residualPart, residualAlone:
 		return s == StyleBusiness
 	case titleNumber, titleNumbers, titleVolume:
 		return s == StyleTitle
@@ -138,6 +138,9 @@ func (r *Record) kept(other *Record, of level) (own, others []string) {
 	}
 	x, y := &r.name, &other.name
 	l := align(x.tokens, y.tokens)
+	if r.matcher.style == StyleBusiness {
+		l.abbreviations(x.tokens, y.tokens)
+	}
 	if r.title != nil {
 		l.usedA, l.usedB = r.title.met(l.usedA, other.title), other.title.met(l.usedB, r.title)
 	}

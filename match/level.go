@@ -57,7 +57,8 @@ const (
 	residualPart
 	residualSomething
 	residualNothing
-	residualForm // GmbH, and AG: two companies, perhaps
+	residualForm  // GmbH, and AG: two companies, perhaps
+	residualAlone // only one name has a word, and only the names agree
 )
 
 const (
@@ -228,6 +229,7 @@ var table = [fieldCount][]grade{
 		{"one keeps a word", -30},
 		{"nothing is left over", 30},
 		{"legal forms differ", -150},
+		{"one keeps a word, and nothing besides the name", -200},
 	},
 	fieldPhone: {{}, {"different", -350}, {"one of the last two digits off", 0}, {"one digit off", 200}, {"last seven digits equal", 250}, {"equal", 900}, {"equal, of several names", 600}, {"equal, of many names", 300}},
 	fieldAddress: {

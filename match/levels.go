@@ -10,6 +10,8 @@ type Field struct {
 	Levels []FieldLevel
 	// Fixed reports whether a kind cannot override its weights.
 	Fixed bool
+	// OfName reports whether the line compares the name: of a person both parts, of others what is left over, too.
+	OfName bool
 }
 
 // FieldLevel is one comparison level of a field. The first level of a field means no evidence. A level without a text
@@ -26,7 +28,7 @@ type FieldLevel struct {
 func (m *Matcher) Fields() []Field {
 	fields := make([]Field, fieldCount)
 	for f := range fieldCount {
-		fields[f] = Field{Name: m.style.fieldName(f), Fixed: f == fieldSource || f == fieldRelation}
+		fields[f] = Field{Name: m.style.fieldName(f), Fixed: f == fieldSource || f == fieldRelation, OfName: f == fieldName || f == fieldResidual}
 		for l, g := range m.style.grades(f) {
 			if f == fieldName && level(l) == nameSkipped {
 				g.word = "" // derived from the other levels

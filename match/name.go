@@ -24,6 +24,7 @@ type token struct {
 	general bool  // a word of trades or addresses, which identifies nothing
 	parts   parts // atm, pharmacy: the name of a part of a place
 	number  bool  // digits, or a word that distinguishes siblings as they do
+	where   bool  // names the country or the city of the thing
 }
 
 type name struct {
@@ -46,9 +47,12 @@ func parseBusiness(p *TermFrequencies, folded string) name {
 	roman, _ := romanise(folded)
 	rest, form := cutForms(roman)
 	if form.text == "" {
-		return parseName(p, folded)
+		n := parseName(p, folded)
+		n.markCountry(p)
+		return n
 	}
 	n := parseName(p, rest)
+	n.markCountry(p)
 	n.form, n.roman = form, roman != folded
 	n.hash = xxhash.Sum64String(folded)
 	n.chain = p.chain(n.hash) || p.chain(xxhash.Sum64String(rest))

@@ -137,6 +137,8 @@ func (m *Matcher) Normalise(source, key string, a Attributes) *Record {
 	}
 	if m.style != StyleBusiness {
 		r.readName(given, family, whole)
+	} else {
+		r.name.markCity(r.city)
 	}
 	if m.style == StyleTitle {
 		r.readText(texts)

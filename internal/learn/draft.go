@@ -42,6 +42,9 @@ func (d *Draft) Refused() (reasons []string) {
 	if least := max(perLevel*d.Seen, fewest); d.Matches < least {
 		return []string{fmt.Sprintf("%d matches are too few to learn from, at least %d are needed for %d levels", d.Matches, least, d.Seen)}
 	}
+	if d.NamesAlone {
+		return []string{"only names were compared: nothing else shows which of the likely matches are right"}
+	}
 	if d.Contradicted > mostContradicted {
 		reasons = append(reasons, fmt.Sprintf("today's weights call %.1f %% of the likely matches different, more than %.0f %%", 100*d.Contradicted, 100*mostContradicted))
 	}
@@ -68,11 +71,12 @@ func (l *model) draft(w weights, matches table) *Draft {
 	if schema.Weights == nil {
 		schema.Weights = map[string]map[string]match.Weight{}
 	}
-	d := &Draft{Schema: &schema, Pairs: len(l.pairs)}
+	d := &Draft{Schema: &schema, Pairs: len(l.pairs), NamesAlone: true}
 	for f, field := range l.fields {
 		if field.Fixed || matches.evidence(f) < fewest {
 			continue
 		}
+		d.NamesAlone = d.NamesAlone && field.OfName
 		learned := map[string]match.Weight{}
 		for n, level := range field.Levels {
 			if n == 0 || level.Text == "" || keeps(level) {

@@ -255,6 +255,22 @@ func TestWeights_NothingToLearnFrom(t *testing.T) {
 	}
 }
 
+// Names of firms without anything besides them are one kind of evidence, from which nothing can be learned.
+func TestWeights_NamesAlone(t *testing.T) {
+	t.Parallel()
+	m := match.New(match.Place(), nil)
+	var records []*match.Record
+	for i := range 400 {
+		name := fmt.Sprintf("Kant%cr%c%c", 'a'+i%26, 'a'+i/26%26, 'a'+i*7%26)
+		for j, rest := range []string{" Logistics", " Logistics Ltd", " Trading"} {
+			records = append(records, m.Normalise("s", fmt.Sprint(i, j), match.Attributes{"name": {name + rest}}))
+		}
+	}
+	if d := learn.Weights(m, records); !d.NamesAlone || len(d.Refused()) == 0 {
+		t.Errorf("taken: %+v", d)
+	}
+}
+
 func TestDraft_Refused(t *testing.T) {
 	t.Parallel()
 	good := learn.Draft{Matches: 200, Known: 100, Seen: 20, Gain: .02, Error: .005, Stable: 1}
@@ -266,6 +282,7 @@ func TestDraft_Refused(t *testing.T) {
 		{"good", func(*learn.Draft) {}, ""},
 		{"few matches", func(d *learn.Draft) { d.Matches, d.Seen = 9, 0 }, "9 matches are too few"},
 		{"few matches for its levels", func(d *learn.Draft) { d.Matches-- }, "199 matches are too few to learn from, at least 200 are needed for 20 levels"},
+		{"names alone", func(d *learn.Draft) { d.NamesAlone = true }, "only names were compared"},
 		{"contradicted", func(d *learn.Draft) { d.Contradicted = .6 }, "call 60.0 % of the likely matches different"},
 		{"no better", func(d *learn.Draft) { d.Gain = .01 }, "are not better"},
 		{"joins other things", func(d *learn.Draft) { d.Known-- }, "find 200 matches, more than 2 times the 99 of today's"},

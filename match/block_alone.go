@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+// emitAlone emits further blocking keys of a name without a location: the whole name, without spaces. If nothing else identifies
+// the thing either, no other key makes up for a word that is misspelt or left out. So each rare word that other names have is
+// one, and so are the beginning and the end of the rarest word, one of which a typo leaves unchanged.
+func (r *Record) emitAlone(s *sink) {
+	var words [3]*token
+	n := r.name.rarest(&words)
+	if n > 1 || words[0].rare || !words[0].general {
+		s.add(KeyBeginning, r.name.compact)
+	}
+	if r.point.valid() || len(r.phones)+len(r.pages)+len(r.emails)+len(r.ids) > 0 {
+		return
+	}
+	counts := r.matcher.terms
+	for i, t := range words[:n] {
+		switch {
+		case !t.rare:
+		case counts.records == 0:
+			s.add(KeyBeginning, t.text) // it may be as common as any
+		case i > 0 && counts.tokens[t.hash] > 1:
+			s.add(KeyToken, t.text)
+		}
+		if i == 0 && len(t.text) > keyEnd {
+			s.add(KeyBeginning, firstLetters(t.text, keyEnd), "")
+			s.add(KeyBeginning, "", lastLetters(t.text, keyEnd))
+		}
+	}
+}
+
+// keyEnd is the number of letters of the beginning and of the end of a word.
+const keyEnd = 5
+
+func lastLetters(s string, n int) string {
+	for at := range s {
+		if at > 0 && len(s)-at <= n {
+			return s[at:]
+		}
+	}
+	return s
+}
