@@ -147,7 +147,7 @@ func (db *DB) open(ctx context.Context, o *Options, asked []*match.Schema) error
 		}
 		matchers[i] = match.New(kind, o.TermFrequencies)
 	}
-	mint, err := newMint(o)
+	mint, err := resolve.NewMint(o.Node, o.Now, o.Logger)
 	if err != nil {
 		return err
 	}

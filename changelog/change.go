@@ -89,6 +89,9 @@ type Bounds struct {
 	Last Seq
 }
 
+// Tail returns the position before the newest n numbers, or before the oldest change that exists.
+func (b Bounds) Tail(n int) Seq { return max(b.Trimmed, b.Last-Seq(n)) }
+
 // Store is the log of one cell, inside one transaction of it. A backend runs changelogtest.Run to certify itself.
 type Store interface {
 	// Append adds changes at the end, in order. Their Seq is ignored: the cell assigns the next numbers. A second

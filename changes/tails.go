@@ -45,7 +45,7 @@ func (t tail) further(ctx context.Context, log changelog.Store) (tail, error) {
 	if bounds.Last < t.at { // the cell was restored from a backup
 		t = tail{}
 	}
-	floor := max(t.at, bounds.Trimmed, bounds.Last-joinsBack)
+	floor := max(t.at, bounds.Tail(joinsBack))
 	var found []joined
 	for end := bounds.Last; end > floor && len(found) < maxJoins; end -= joinsPage {
 		changes, err := log.Changes(ctx, max(end-joinsPage, floor), joinsPage)

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/changes"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/engine"
@@ -100,7 +99,7 @@ func eventsIn(ctx context.Context, tx storage.Tx, id cell.ID, about map[locality
 	if err != nil {
 		return nil, from, err
 	}
-	at := max(bounds.Trimmed, bounds.Last-min(bounds.Last, changelog.Seq(most)))
+	at := bounds.Tail(most)
 	begin := at
 	for at < bounds.Last {
 		page, err := tx.Changes(ctx, at, min(most, 1000))

@@ -44,7 +44,7 @@ type Holder struct {
 	ttl   time.Duration // TTL of this process's lease while it has work
 
 	mu     sync.Mutex // guards the fields below
-	beaten time.Time  // when the lease was written last, while it is held
+	beaten time.Time  // when the last write of the lease began, while it is held
 	held   Lease      // as it was read or written last, while it is held
 	mine   bool
 	seen   Lease         // as it was read last, while another process held it
@@ -101,17 +101,17 @@ func (h *Holder) Valid() bool {
 	return mine && h.age() < l.TTL*3/4
 }
 
-// age is how long ago the lease was written by this process.
+// age is how long ago this process began to write the lease.
 func (h *Holder) age() time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.opts.Now().Sub(h.beaten)
 }
 
-func (h *Holder) renewed() {
+func (h *Holder) renewed(begun time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.beaten = h.opts.Now()
+	h.beaten = begun
 }
 
 // Lost records that a cell has rejected the token of the lease: it has been taken over.
@@ -258,6 +258,7 @@ func (h *Holder) Give(ctx context.Context) error {
 // update changes and renews the lease that this process holds. The error wraps ErrLost if it no longer holds it.
 func (h *Holder) update(ctx context.Context, change func(*Lease)) error {
 	held, _ := h.Held()
+	begun := h.opts.Now()
 	var changed Lease
 	err := h.opts.Update(ctx, func(s Store) error {
 		l, err := s.Lease(ctx, h.opts.Name)
@@ -279,7 +280,7 @@ func (h *Holder) update(ctx context.Context, change func(*Lease)) error {
 	if err != nil {
 		return h.failed("keep", err)
 	}
-	h.renewed()
+	h.renewed(begun)
 	h.ttl = max(h.opts.TTL, h.ttl-h.ttl/32)                        // renewed in time
 	if now, mine := h.Held(); mine && now.Token == changed.Token { // Lost may have been called in between
 		h.note(changed, true)

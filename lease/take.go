@@ -91,7 +91,7 @@ func (h *Holder) takeUnless(ctx context.Context, epoch uint64, enough func(Lease
 
 // claim is take in one update transaction.
 func (h *Holder) claim(ctx context.Context, epoch uint64, otherwise func(*Lease) bool) (bool, error) {
-	mine := false
+	mine, begun := false, h.opts.Now()
 	var taken, seen Lease
 	if err := h.opts.Update(ctx, func(s Store) error {
 		l, err := s.Lease(ctx, h.opts.Name)
@@ -113,7 +113,7 @@ func (h *Holder) claim(ctx context.Context, epoch uint64, otherwise func(*Lease)
 	}
 	h.saw(seen)
 	if mine {
-		h.renewed()
+		h.renewed(begun)
 		h.note(taken, true)
 	}
 	return mine, nil

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -32,8 +31,6 @@ type Options struct {
 	Store Store
 	// Lease is the lease of the sink; see LeaseName. The runner acquires it, renews it and gives it back.
 	Lease *lease.Holder
-	// TTL is how long the owner may be silent before another process takes over; see the lease option. Defaults to 5 s.
-	TTL time.Duration
 	// Kind, if not "", delivers only the entities of this kind. Redirects and deletions are delivered of every kind.
 	Kind string
 	// Adopt, if not "", is the installation whose target may be taken over: it is filled again. Every token is above
@@ -56,7 +53,6 @@ type Options struct {
 }
 
 const (
-	defaultTTL      = 5 * time.Second
 	defaultPoll     = 250 * time.Millisecond
 	defaultPatience = 5 * time.Minute
 	// firstPause is the pause before the first retry.
@@ -88,9 +84,6 @@ type Runner struct {
 
 // New returns a runner. Nothing is read or written before Run.
 func New(opts Options) *Runner {
-	if opts.TTL <= 0 {
-		opts.TTL = defaultTTL
-	}
 	if opts.Poll <= 0 {
 		opts.Poll = defaultPoll
 	}
@@ -145,46 +138,13 @@ func (r *Runner) Run(ctx context.Context) error {
 
 // own runs the sink while this process holds the lease. It returns nil if it cannot have it.
 func (r *Runner) own(ctx context.Context) error {
-	held, err := r.opts.Lease.Try(ctx, 0)
-	if err != nil || !held {
-		return err
-	}
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer cancel()
-		_ = r.opts.Lease.Give(ctx) // if this fails, the lease expires
-	}()
-	l, _ := r.opts.Lease.Held()
-	working, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	var beats sync.WaitGroup
-	beats.Go(func() { r.beat(working, stop) })
-	defer beats.Wait()
-	defer stop(nil)
-	if err := r.run(working, l.Token); err != nil {
-		if working.Err() == nil && !errors.Is(err, ErrStop) && !errors.Is(err, lease.ErrLost) {
-			r.note(working, l.Token, err) // refused if the lease was lost; fenced without that, there is another installation
+	return r.opts.Lease.Work(ctx, func(ctx context.Context, token int64, _ func() bool) error {
+		err := r.run(ctx, token)
+		if err != nil && ctx.Err() == nil && !errors.Is(err, ErrStop) && !errors.Is(err, lease.ErrLost) {
+			r.note(ctx, token, err) // refused if the lease was lost; fenced without that, there is another installation
 		}
 		return err
-	}
-	if ctx.Err() == nil && working.Err() != nil {
-		return context.Cause(working)
-	}
-	return nil
-}
-
-// beat renews the lease, and ends the work once it is lost or has not been renewed for its TTL.
-func (r *Runner) beat(ctx context.Context, stop context.CancelCauseFunc) {
-	renewed := time.Now()
-	for rest(ctx, r.opts.TTL/4, nil) {
-		switch err := r.opts.Lease.Beat(ctx, 0); {
-		case err == nil:
-			renewed = time.Now()
-		case errors.Is(err, lease.ErrLost) || time.Since(renewed) > r.opts.TTL:
-			stop(fmt.Errorf("%w: %w", lease.ErrLost, err))
-			return
-		}
-	}
+	})
 }
 
 // run delivers until the context ends.

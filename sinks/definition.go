@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/internal/running"
@@ -116,7 +115,7 @@ func (h *Handle) check(d *Definition) error {
 	if d.Kind != "" && h.engine.Kind(d.Kind) == nil {
 		all = append(all, h.engine.UnknownKind(d.Kind).Problems...)
 	}
-	if err := access.CheckVariable(d.SecretEnv); err != nil {
+	if err := running.CheckVariable(d.SecretEnv); err != nil {
 		fail("/secret_env", err.Error())
 	}
 	if d.Hold == 0 {

@@ -30,8 +30,6 @@ type Options struct {
 	Store  Store
 	// Lease is the lease of the source; see LeaseName. The runner acquires it, renews it and gives it back.
 	Lease *lease.Holder
-	// TTL is how long the owner may be silent before another process takes over; see the lease option. Defaults to 5 s.
-	TTL time.Duration
 	// Poll is how long to wait for messages before the store is asked for dead letters to try again. Defaults to 2 s.
 	Poll time.Duration
 	// Batch is the largest number of messages between two saves. Defaults to 2,000.
@@ -47,7 +45,6 @@ type Options struct {
 }
 
 const (
-	defaultTTL      = 5 * time.Second
 	defaultPoll     = 2 * time.Second
 	defaultBatch    = 2000
 	defaultPatience = time.Minute
@@ -81,7 +78,6 @@ type Stats struct {
 type Runner struct {
 	opts    Options
 	records atomic.Int64
-	renewed atomic.Pointer[time.Time] // when the lease was acquired or renewed last
 
 	mu    sync.Mutex
 	stats Stats
@@ -89,9 +85,6 @@ type Runner struct {
 
 // New returns a runner. Nothing is read or written before Run.
 func New(opts Options) *Runner {
-	if opts.TTL <= 0 {
-		opts.TTL = defaultTTL
-	}
 	if opts.Poll <= 0 {
 		opts.Poll = defaultPoll
 	}
@@ -131,7 +124,7 @@ func (r *Runner) Run(ctx context.Context) error {
 	pause, failed := firstPause, false
 	for ctx.Err() == nil {
 		before := r.records.Load()
-		err := r.own(ctx)
+		err := r.opts.Lease.Work(ctx, r.run)
 		r.note(func(s *Stats) { *s = Stats{} })
 		if r.records.Load() > before {
 			pause = firstPause
@@ -158,52 +151,9 @@ func (r *Runner) Run(ctx context.Context) error {
 	return nil
 }
 
-// own runs the source while this process holds the lease. It returns nil if it cannot have it.
-func (r *Runner) own(ctx context.Context) error {
-	held, err := r.opts.Lease.Try(ctx, 0)
-	if err != nil || !held {
-		return err
-	}
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer cancel()
-		_ = r.opts.Lease.Give(ctx) // if this fails, the lease expires
-	}()
-	l, _ := r.opts.Lease.Held()
-	begun := time.Now()
-	r.renewed.Store(&begun)
-	working, stop := context.WithCancelCause(ctx)
-	var beats sync.WaitGroup
-	beats.Go(func() { r.beat(working, stop) })
-	defer beats.Wait()
-	defer stop(nil)
-	err = r.run(working, l.Token)
-	if ctx.Err() == nil && working.Err() != nil {
-		return context.Cause(working)
-	}
-	return err
-}
-
-// beat renews the lease, and ends the work once it is lost or has not been renewed for its TTL.
-func (r *Runner) beat(ctx context.Context, stop context.CancelCauseFunc) {
-	for rest(ctx, r.opts.TTL/4) {
-		begun := time.Now()
-		switch err := r.opts.Lease.Beat(ctx, 0); {
-		case err == nil:
-			r.renewed.Store(&begun)
-		case errors.Is(err, lease.ErrLost) || r.late():
-			stop(fmt.Errorf("%w: %w", lease.ErrLost, err))
-			return
-		}
-	}
-}
-
-// late reports whether another process may have taken the lease over: this one was suspended, or cannot renew it.
-func (r *Runner) late() bool { return time.Since(*r.renewed.Load()) > r.opts.TTL }
-
 // run reads and writes until the context ends or something fails. After a failure the next run begins at the stored
 // position.
-func (r *Runner) run(ctx context.Context, token int64) error {
+func (r *Runner) run(ctx context.Context, token int64, late func() bool) error {
 	progress, err := r.opts.Store.Load(ctx)
 	if err != nil {
 		return fmt.Errorf("read the position: %w", err)
@@ -214,7 +164,7 @@ func (r *Runner) run(ctx context.Context, token int64) error {
 	}
 	defer func() { _ = stream.Close() }() // everything read is stored or is read again
 	progress.Position = stream.Position()
-	w := &work{opts: &r.opts, stream: stream, token: token, progress: progress, late: r.late}
+	w := &work{opts: &r.opts, stream: stream, token: token, progress: progress, late: late}
 	r.note(func(s *Stats) { *s = Stats{Running: true, Lag: progress.Lag, Dead: progress.Dead} })
 	if err := w.save(ctx, nil, nil); err != nil { // fences a former owner, and reads the letters to try again
 		return err

@@ -92,8 +92,7 @@ func newShared() *shared {
 
 func options(s *shared, b *sourcetest.Broker, owner string) source.Options {
 	return source.Options{
-		Name: "s", Open: b.Open, Decode: decode, Target: s, Store: s, Lease: s.holder(owner), TTL: time.Second,
-		Poll: 5 * time.Millisecond,
+		Name: "s", Open: b.Open, Decode: decode, Target: s, Store: s, Lease: s.holder(owner), Poll: 5 * time.Millisecond,
 	}
 }
 

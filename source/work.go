@@ -22,7 +22,7 @@ type work struct {
 	stream   Stream
 	token    int64
 	progress Progress        // as it was saved last
-	late     func() bool     // see Runner.late
+	late     func() bool     // see lease.Holder.Work
 	again    []Letter        // to be tried again
 	ends     map[int32]int64 // of the stream, as measured last
 	measured time.Time

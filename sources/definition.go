@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/internal/running"
 	"github.com/locus-db/locus/source"
@@ -85,7 +84,7 @@ func (h *Handle) check(d *Definition) error {
 	if _, err := source.ParseURL(d.From); err != nil {
 		fail("/from", err.Error())
 	}
-	if err := access.CheckVariable(d.SecretEnv); err != nil {
+	if err := running.CheckVariable(d.SecretEnv); err != nil {
 		fail("/secret_env", err.Error())
 	}
 	if len(d.Mapping) > maxMapping {

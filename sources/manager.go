@@ -62,9 +62,8 @@ func (m *manager) runner(d Definition) *source.Runner {
 	h := m.h
 	decoder := &decoder{h: h, of: d}
 	return source.New(source.Options{
-		Name: d.Name, Open: decoder.open, Decode: decoder.decode, Target: target{h.records}, TTL: running.TTL,
-		Logger: h.engine.Logger,
-		Now:    h.engine.Now, Tracer: h.engine.Tracer, Store: &store{h: h, name: d.Name, revision: d.Revision},
+		Name: d.Name, Open: decoder.open, Decode: decoder.decode, Target: target{h.records}, Logger: h.engine.Logger,
+		Now: h.engine.Now, Tracer: h.engine.Tracer, Store: &store{h: h, name: d.Name, revision: d.Revision},
 		Lease: running.Lease(h.engine, source.LeaseName(d.Name), h.owner),
 	})
 }

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"slices"
 
-	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/internal/running"
@@ -58,7 +57,7 @@ func Open(e *engine.Engine, r *records.Handle, owner string, o *Options) *Handle
 		h.opts = *o
 	}
 	if h.opts.Secret == nil {
-		h.opts.Secret = access.FromEnvironment
+		h.opts.Secret = running.FromEnvironment
 	}
 	if h.owner == "" {
 		h.owner = "alone" // no other process can have it, and a new one takes it over at once

@@ -118,7 +118,7 @@ var Picture = map[string]Rule{
 	// The rows that resolve derives, and the Store that a backend implements for them; no logic.
 	"resolve/derived":     {Imports: []string{"entity", "match"}},
 	"audit":               {},
-	"lease":               {},
+	"lease":               {Imports: []string{"internal/delay"}},
 	"secret":              {},
 	"internal/identifier": {},
 	"internal/definition": {Imports: []string{"internal/problem"}, Modules: []string{yaml}},
@@ -287,7 +287,7 @@ var Picture = map[string]Rule{
 	},
 	"explain": {
 		Imports: []string{
-			"cell", "changelog", "changes", "decisions", "entities", "entity", "internal/engine", "internal/problem",
+			"cell", "changes", "decisions", "entities", "entity", "internal/engine", "internal/problem",
 			"locality", "match", "records", "resolve", "resolve/derived", "storage",
 		},
 	},
@@ -295,14 +295,14 @@ var Picture = map[string]Rule{
 		"resolve/derived", "storage"}},
 	"rollups": {Imports: []string{"cell", "changelog", "changes", "internal/engine", "internal/problem", "lease", "rollup",
 		"storage"}},
-	"sinks": {Imports: []string{"secret", "cell", "changes", "internal/access", "internal/engine", "internal/problem",
+	"sinks": {Imports: []string{"secret", "cell", "changes", "internal/engine", "internal/problem",
 		"internal/running", "lease", "locality", "rollup", "sink", "storage"}},
 	// The runners of sinks and of streams.
 	"internal/running": {Imports: []string{"internal/engine", "lease", "storage"}},
 	"tokens":           {Imports: []string{"internal/access", "internal/engine", "internal/problem", "storage"}},
 	"audits":           {Imports: []string{"audit", "internal/engine", "internal/problem", "storage"}},
 	"sources": {
-		Imports: []string{"secret", "cell", "entity", "internal/access", "internal/engine", "internal/problem",
+		Imports: []string{"secret", "cell", "entity", "internal/engine", "internal/problem",
 			"internal/running", "lease", "match", "records", "resolve", "source", "storage"},
 		Tests: []string{natsServer, natsClient},
 	},
@@ -315,7 +315,7 @@ var Picture = map[string]Rule{
 
 	"": {
 		Imports: []string{
-			"audits", "cells", "changes", "counter", "counters", "decisions", "entities", "entity", "explain",
+			"audits", "cells", "changes", "counter", "counters", "decisions", "entities", "explain",
 			"internal/backup", "internal/dump", "internal/engine", "internal/peer", "internal/problem", "kinds", "locality",
 			"match", "records", "resolve", "rollups",
 			"sinks", "sources", "storage", "tokens", "internal/span",
@@ -391,14 +391,9 @@ var Picture = map[string]Rule{
 			"internal/problem", "internal/dedupe", "internal/demo", "internal/engine",
 			"internal/backup", "internal/buildinfo", "internal/exchange", "internal/export", "internal/eval", "internal/httpapi",
 			"internal/intake", "internal/judge", "internal/listen", "internal/login", "internal/mcp", "internal/obs",
-			"internal/pgtable", "internal/term", "kinds", "locality",
+			"internal/pgtable", "internal/running", "internal/term", "kinds", "locality",
 			"match", "internal/learn", "mirror", "records", "resolve", "internal/sqltable", "rollup", "rollups", "sink/file",
-			"sink/kafka", "sink/mongodb", "sink/nats", "sink/postgres",
-			"internal/backup", "internal/buildinfo", "internal/exchange", "internal/export", "internal/eval", "internal/httpapi",
-			"internal/intake", "internal/listen", "internal/login", "internal/mcp", "internal/obs", "internal/pgtable",
-			"internal/term", "kinds", "locality",
-			"match", "internal/learn", "mirror", "records", "resolve", "internal/sqltable", "rollup", "rollups", "sink",
-			"sink/file", "sink/kafka", "sink/mongodb", "sink/nats", "sink/postgres",
+			"sink", "sink/kafka", "sink/mongodb", "sink/nats", "sink/postgres",
 			"sink/webhook", "sinks",
 			"source/kafka", "source/nats", "source/postgres", "sources", "storage", "tokens",
 		},

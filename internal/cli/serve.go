@@ -19,12 +19,12 @@ import (
 	"github.com/locus-db/locus/audits"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/intake"
 	"github.com/locus-db/locus/internal/listen"
 	"github.com/locus-db/locus/internal/mcp"
 	"github.com/locus-db/locus/internal/obs"
+	"github.com/locus-db/locus/internal/running"
 	_ "github.com/locus-db/locus/sink/file"
 	_ "github.com/locus-db/locus/sink/kafka" // drivers of sinks register themselves
 	_ "github.com/locus-db/locus/sink/mongodb"
@@ -210,7 +210,7 @@ func (a *app) openServed(ctx context.Context, w where, s *serving, log *audits.O
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(200)
 	}
-	secrets, err := access.ParseVariables(s.secretEnv)
+	secrets, err := running.ParseVariables(s.secretEnv)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -3,9 +3,9 @@
 package cli
 
 import (
-	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/listen"
+	"github.com/locus-db/locus/internal/running"
 )
 
 // check rejects flags that do not apply to the kind of installation.
@@ -33,7 +33,7 @@ func (s *serving) check(w where) error {
 			return usage("--place postgres://db2; or --place sqlite:/srv/locus", "--place: %v", err)
 		}
 	}
-	if _, err := access.ParseVariables(s.secretEnv); err != nil {
+	if _, err := running.ParseVariables(s.secretEnv); err != nil {
 		return usage("--secret-env CRM_PASSWORD=db1", "--secret-env: %v", err)
 	}
 	if err := s.checkPeers(w); err != nil {

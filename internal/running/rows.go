@@ -65,7 +65,7 @@ func Lease(e *engine.Engine, name, owner string) *lease.Holder {
 		}
 	}
 	return lease.NewHolder(lease.Options{
-		Name: name, Owner: owner, TTL: TTL, Now: time.Now,
+		Name: name, Owner: owner, TTL: ttl, Now: time.Now,
 		Update: in(func(ctx context.Context, fn func(storage.Tx) error) error {
 			return e.Update(ctx, e.Map().Authority(), fn)
 		}),

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// TTL is how long an owner may be silent before another process takes over.
-	TTL = 5 * time.Second
+	// ttl is how long an owner may be silent before another process takes over.
+	ttl = 5 * time.Second
 	// every is how often the definitions are read.
 	every = time.Second
 )

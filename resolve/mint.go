@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package locus
+package resolve
 
 import (
 	"errors"
+	"log/slog"
 	"math/bits"
 	"time"
 
@@ -14,15 +15,15 @@ import (
 // backdated is how long before the end of its segment an id is dated if the segment is already over.
 const backdated = time.Second
 
-// newMint returns the function that mints birth ids. The date of an id determines its cell, so an id minted after the
-// end of its key's generation, or of the cell map, is dated shortly before that end. The former happens while no newer
-// generation takes keys yet, the latter in a process that was suspended or cannot reach the authority.
-func newMint(o *Options) (func(entity.Ref, locality.Segment) (locality.ID, error), error) {
-	ids, err := locality.NewGenerator(&locality.Options{Node: o.Node, OnEvent: func(e locality.Event) {
-		o.Logger.Warn("id generator", "event", e)
+// NewMint returns the Options.Mint of an installation's process. The date of an id determines its cell, so an id minted
+// after the end of its key's generation, or of the cell map, is dated shortly before that end. The former happens while no
+// newer generation takes keys yet, the latter in a process that was suspended or cannot reach the authority.
+func NewMint(node locality.Node, now func() time.Time, logger *slog.Logger) (func(entity.Ref, locality.Segment) (locality.ID, error), error) {
+	ids, err := locality.NewGenerator(&locality.Options{Node: node, OnEvent: func(e locality.Event) {
+		logger.Warn("id generator", "event", e)
 	}})
 	return func(_ entity.Ref, segment locality.Segment) (locality.ID, error) {
-		id, err := ids.NewIn(gathered(segment, o.Now()))
+		id, err := ids.NewIn(gathered(segment, now()))
 		if !errors.Is(err, locality.ErrSegmentOver) {
 			return id, err
 		}

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package access_test
+package running_test
 
 import (
 	"net/url"
 	"strings"
 	"testing"
 
-	"github.com/locus-db/locus/internal/access"
+	"github.com/locus-db/locus/internal/running"
 )
 
 // TestP10_SecretsAreBoundToHosts is about definitions that come over the network: they cannot send a variable of the
@@ -15,7 +15,7 @@ import (
 func TestP10_SecretsAreBoundToHosts(t *testing.T) {
 	t.Setenv("CRM_PASSWORD", "value")
 	t.Setenv("CLOUD_KEY", "value")
-	v, err := access.ParseVariables([]string{"CRM_PASSWORD=db1,DB2", "CRM_PASSWORD=[::1]", "UNSET=db1"})
+	v, err := running.ParseVariables([]string{"CRM_PASSWORD=db1,DB2", "CRM_PASSWORD=[::1]", "UNSET=db1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestP10_SecretsAreBoundToHosts(t *testing.T) {
 		}
 	}
 	for _, wrong := range []string{"", "CRM", "CRM=", "CRM=db1,", "=db1", "PGPASSWORD=db1", "LOCUS_TOKEN=db1", "CRM=postgres://db1", "CRM=a b", "A-B=db1"} {
-		if v, err := access.ParseVariables([]string{wrong}); err == nil {
+		if v, err := running.ParseVariables([]string{wrong}); err == nil {
 			t.Errorf("%q is taken: %v", wrong, v)
 		}
 	}

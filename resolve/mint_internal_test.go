@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package locus
+package resolve
 
 import (
 	"log/slog"
@@ -25,7 +25,7 @@ func TestMint_GathersWhatComesTogether(t *testing.T) {
 			t.Fatal(err)
 		}
 		now := time.UnixMilli(rapid.Int64Range(0, 1<<47).Draw(t, "now"))
-		mint, err := newMint(&Options{Now: func() time.Time { return now }, Logger: slog.New(slog.DiscardHandler)})
+		mint, err := NewMint(locality.Node{}, func() time.Time { return now }, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
