@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// MaxAssigned is how many pairs of an installation are assigned at a time.
-	MaxAssigned = 2000
+	// maxAssigned is how many pairs of an installation are assigned at a time.
+	maxAssigned = 2000
 	// DefaultAssigned and LongestAssigned are for how long a pair is assigned.
 	DefaultAssigned = 7 * 24 * time.Hour
 	LongestAssigned = 90 * 24 * time.Hour
@@ -70,9 +70,9 @@ func (h *Handle) Assign(ctx context.Context, pairs []ReviewPair, to, by string, 
 				n++
 			}
 		}
-		if len(list) > MaxAssigned {
+		if len(list) > maxAssigned {
 			return problem.Invalid("/pairs", "too_large",
-				"%d pairs would be assigned at a time, more than %d: release some first", len(list), MaxAssigned)
+				"%d pairs would be assigned at a time, more than %d: release some first", len(list), maxAssigned)
 		}
 		body, err := json.Marshal(list)
 		if err != nil {

@@ -13,14 +13,14 @@ import (
 
 // Limits of a read of the queue, so that its cost does not depend on the size of the installation.
 const (
-	MaxQueue  = 1000 // pairs of the head of the queue
+	maxQueue  = 1000 // pairs of the head of the queue
 	queueRead = 2000 // possible matches that are read for them: others are decided, or not the best of two entities
 )
 
-// Queue returns the head of the review queue of some kinds, nil for all, at most MaxQueue pairs in the order Best. Next
+// Queue returns the head of the review queue of some kinds, nil for all, at most 1,000 pairs in the order Best. Next
 // is not empty if there are more.
 func (h *Handle) Queue(ctx context.Context, kinds []string) (*ReviewPage, error) {
-	const calls = MaxQueue / MaxReview
+	const calls = maxQueue / MaxReview
 	all := &ReviewPage{}
 	for range calls {
 		page, err := h.Review(ctx, ReviewQuery{After: all.Next, Limit: MaxReview, Kinds: kinds, Read: queueRead / calls})
@@ -54,8 +54,8 @@ func (h *Handle) Choose(ctx context.Context, s *Selection) ([]ReviewPair, error)
 	if err := s.Filter.check(); err != nil {
 		return nil, err
 	}
-	if len(s.Pairs) > MaxQueue {
-		return nil, problem.Invalid("/pairs", "too_large", "there are %d pairs, more than %d", len(s.Pairs), MaxQueue)
+	if len(s.Pairs) > maxQueue {
+		return nil, problem.Invalid("/pairs", "too_large", "there are %d pairs, more than %d", len(s.Pairs), maxQueue)
 	}
 	queue, err := h.Queue(ctx, s.Kinds)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// MaxProfiled is the maximum number of sources of a KindProfile: the sources with the most records.
-	MaxProfiled = 20
+	// maxProfiled is the maximum number of sources of a KindProfile: the sources with the most records.
+	maxProfiled = 20
 	// MostBits is the last bin of the match weights of a KindProfile, which has all that are higher.
 	MostBits = 40
 	// maxThreshold is the highest threshold of a ProfileQuery.
@@ -46,7 +46,7 @@ type KindProfile struct {
 	// Records is the number of records in the sample, and Entities the number of entities whose anchor is among them.
 	Records  int `json:"records"`
 	Entities int `json:"entities"`
-	// Sources are the sources with the most records, at most MaxProfiled; MoreSources is the number of others.
+	// Sources are the sources with the most records, at most 20; MoreSources is the number of others.
 	Sources     []SourceProfile    `json:"sources"`
 	MoreSources int                `json:"more_sources"`
 	Attributes  []AttributeProfile `json:"attributes"`
@@ -196,7 +196,7 @@ func (k *KindProfile) sources(sample []*entity.Record, several []*entity.Entity)
 	slices.SortFunc(k.Sources, func(a, b SourceProfile) int {
 		return cmp.Or(cmp.Compare(b.Records, a.Records), cmp.Compare(a.Source, b.Source))
 	})
-	k.MoreSources = max(0, len(k.Sources)-MaxProfiled)
+	k.MoreSources = max(0, len(k.Sources)-maxProfiled)
 	k.Sources = k.Sources[:len(k.Sources)-k.MoreSources]
 }
 

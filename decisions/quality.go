@@ -12,8 +12,8 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// Confidence is the probability with which the intervals of a Quality contain the true value, if people answer right.
-const Confidence = .9
+// confidence is the probability with which the intervals of a Quality contain the true value, if people answer right.
+const confidence = .9
 
 // Quality is the estimated quality of the entities of an installation.
 type Quality struct {
@@ -38,7 +38,7 @@ type KindQuality struct {
 	Strata    []StratumQuality `json:"strata"`
 }
 
-// Interval is an estimate with an interval that contains the true value with probability Confidence.
+// Interval is an estimate with an interval that contains the true value with a probability of 90 %.
 type Interval struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
@@ -120,7 +120,7 @@ func qualityOf(kind string, threshold match.Weight, parts []stratum) KindQuality
 		}
 		k.Strata = append(k.Strata, line)
 	}
-	estimated := estimate.Quality(counts, Confidence)
+	estimated := estimate.Quality(counts, confidence)
 	k.Precision, k.Recall = Interval(estimated.Precision), Interval(estimated.Recall)
 	return k
 }

@@ -13,14 +13,14 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// Sampled is about how many records Largest reads, at most.
-const Sampled = 4096
+// sampleSize is about how many records Largest reads, at most.
+const sampleSize = 4096
 
 // Largest returns up to limit entities of several records, the largest first. It takes those with the most records in a
 // sample, which contains all records of a small installation. An entity is in the sample once for each of its records,
 // so large ones are not missed.
 func (h *Handle) Largest(ctx context.Context, limit int) ([]*entity.Entity, error) {
-	windows, _, err := h.engine.Sample(ctx, Sampled)
+	windows, _, err := h.engine.Sample(ctx, sampleSize)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ type Diff struct {
 	Changed int    `json:"changed"` // entities among Stay that show other values
 	Merged  int    `json:"merged"`  // proposed entities with records from several current ones
 	Split   int    `json:"split"`   // current entities whose records go to several
-	// Merges and Splits are the largest examples, at most DiffExamples of each.
+	// Merges and Splits are the largest examples, at most 20 of each.
 	Merges []Example `json:"merges"`
 	Splits []Example `json:"splits"`
 }
@@ -51,10 +51,10 @@ type Member struct {
 }
 
 const (
-	// DiffExamples is the maximum number of examples of merges and of splits, and of records in each.
-	DiffExamples = 20
-	// MaxDiff is the maximum number of records to compare. Each takes about 5 kB of memory during the comparison.
-	MaxDiff = 500_000
+	// diffExamples is the maximum number of examples of merges and of splits, and of records in each.
+	diffExamples = 20
+	// maxDiff is the maximum number of records to compare. Each takes about 5 kB of memory during the comparison.
+	maxDiff = 500_000
 )
 
 // Compare returns the effect of resolving a kind by other rules. It reads all live records of the kind into memory and
@@ -71,9 +71,9 @@ func (h *Handle) Compare(ctx context.Context, p Proposal, progress func(Progress
 		Splits: []Example{}}
 	counting := h.progress(ctx, "reading", progress)
 	if err := h.eachRecord(ctx, schema.Kind, func(rec *entity.Record) error {
-		if counting.add(1); counting.Records > MaxDiff {
+		if counting.add(1); counting.Records > maxDiff {
 			return fmt.Errorf("%w: kind %s has more than %d; try it with a part of them in a separate installation", ErrTooMany,
-				schema.Kind, MaxDiff)
+				schema.Kind, maxDiff)
 		}
 		d.records = append(d.records, rec)
 		d.of[rec.PUID] = rec
@@ -181,7 +181,7 @@ func largest(all []Example) []Example {
 	slices.SortFunc(all, func(a, b Example) int {
 		return cmp.Or(cmp.Compare(b.Size, a.Size), slices.CompareFunc(a.From, b.From, locality.ID.Compare))
 	})
-	return all[:min(len(all), DiffExamples)]
+	return all[:min(len(all), diffExamples)]
 }
 
 func (d *differ) ids(anchors map[entity.PUID]bool) []locality.ID {
@@ -196,7 +196,7 @@ func (d *differ) ids(anchors map[entity.PUID]bool) []locality.ID {
 // examples returns the first records of a group.
 func (d *differ) examples(group []*entity.Record, then map[entity.PUID]entity.PUID) []Member {
 	var some []Member
-	for _, rec := range group[:min(len(group), DiffExamples)] {
+	for _, rec := range group[:min(len(group), diffExamples)] {
 		some = append(some, Member{Ref: rec.Ref, Name: d.matcher.Schema().NameOf(rec.Attributes), From: d.id(rec.Anchor),
 			To: d.id(then[rec.PUID])})
 	}

@@ -22,7 +22,7 @@ import (
 // key is shortened and ends in a hash, so that different values stay different.
 //
 // One image cannot stop the whole rollup: if it would fall into more than maxProduct groups, it falls into a
-// single one whose attributes are all [Crowded].
+// single one whose attributes are all "…".
 func (d *Definition) Expand(im *changelog.Image, each func(group []string, dimension string)) {
 	if im == nil || !d.holds(im) {
 		return
@@ -42,7 +42,7 @@ func (d *Definition) Expand(im *changelog.Image, each func(group []string, dimen
 	if product > falls {
 		product = 1
 		for i := range d.Group {
-			lists[i] = []string{Crowded}
+			lists[i] = []string{crowded}
 		}
 	}
 	var group [maxAttributes]string
@@ -56,8 +56,8 @@ func (d *Definition) Expand(im *changelog.Image, each func(group []string, dimen
 	}
 }
 
-// Crowded replaces the attribute values of an image that would fall into more than 4,096 groups.
-const Crowded = "…"
+// crowded replaces the attribute values of an image that would fall into more than 4,096 groups.
+const crowded = "…"
 
 // valuesOf returns the values of an attribute, including source and outcome.
 func valuesOf(im *changelog.Image, attribute string) []string {

@@ -232,7 +232,7 @@ func (f *feed) acknowledge(d *delivery, rejected []Rejected) error {
 			f.advance(p.log)
 		}
 	}
-	if len(f.dead) >= MaxDead {
+	if len(f.dead) >= maxDead {
 		return fmt.Errorf("%w: %d dead letters: retry or drop them first", ErrStop, len(f.dead))
 	}
 	return nil

@@ -56,8 +56,8 @@ type Request struct {
 	Resend bool `json:"resend,omitempty"`
 }
 
-// MaxDead is the number of dead letters at which a sink is paused.
-const MaxDead = 10_000
+// maxDead is the number of dead letters at which a sink is paused.
+const maxDead = 10_000
 
 // Apply carries out a request on stored progress: a letter to be retried becomes an ID to be read again.
 func (p *Progress) Apply(r Request) {

@@ -26,10 +26,10 @@ var (
 	ErrOwn = problem.Class(problem.ErrConflict, "locus: there is nothing to adopt")
 )
 
-// DefaultHold and MaxHold are the default and the limit of Definition.Hold.
+// defaultHold and maxHold are the default and the limit of Definition.Hold.
 const (
-	DefaultHold = 72 * time.Hour
-	MaxHold     = 72 * time.Hour
+	defaultHold = 72 * time.Hour
+	maxHold     = 72 * time.Hour
 )
 
 // Definition is a target that an installation delivers to.
@@ -44,7 +44,7 @@ type Definition struct {
 	Feed string `json:"feed,omitempty"`
 	// SecretEnv names the environment variable of the servers with the secret, "" without one.
 	SecretEnv string `json:"secret_env,omitempty"`
-	// Hold is for how long the logs keep changes that were not delivered, at most. 0 is DefaultHold.
+	// Hold is for how long the logs keep changes that were not delivered, at most. Defaults to 72 hours, the longest.
 	Hold time.Duration `json:"hold"`
 	// Adopt is the installation whose target Adopt took over, and Above the highest token of that.
 	Adopt string `json:"adopt,omitempty"`
@@ -119,9 +119,9 @@ func (h *Handle) check(d *Definition) error {
 		fail("/secret_env", err.Error())
 	}
 	if d.Hold == 0 {
-		d.Hold = DefaultHold
+		d.Hold = defaultHold
 	}
-	if d.Hold < 0 || d.Hold > MaxHold {
+	if d.Hold < 0 || d.Hold > maxHold {
 		fail("/hold", fmt.Sprintf("want a duration up to %s, such as 24h: later the sink fills again, which needs no log",
 			"72h"))
 	}

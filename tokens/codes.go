@@ -20,10 +20,10 @@ import (
 )
 
 const (
-	// LoginLife is how long the token of a command line is valid that a person has signed in.
-	LoginLife = 12 * time.Hour
-	// CodeLife is how long its code is.
-	CodeLife = 2 * time.Minute
+	// loginLife is how long the token of a command line is valid that a person has signed in.
+	loginLife = 12 * time.Hour
+	// codeLife is how long its code is.
+	codeLife = 2 * time.Minute
 	// maxCodes limits the codes that were not used.
 	maxCodes = 100
 )
@@ -60,7 +60,7 @@ func (h *Handle) Code(ctx context.Context, who *Principal, challenge string) (st
 		if len(c.Codes) >= maxCodes {
 			c.Codes = c.Codes[1:]
 		}
-		c.Codes = append(c.Codes, code{Hash: hash[:], Challenge: challenge, Session: who.ID, Expires: now.Add(CodeLife)})
+		c.Codes = append(c.Codes, code{Hash: hash[:], Challenge: challenge, Session: who.ID, Expires: now.Add(codeLife)})
 		if !who.Session || c.session(who.ID, now) == nil {
 			return ErrUnknown
 		}
@@ -72,7 +72,7 @@ func (h *Handle) Code(ctx context.Context, who *Principal, challenge string) (st
 	return text, nil
 }
 
-// Redeem exchanges a code and its verifier for a token with the permissions of the person, valid for LoginLife and no
+// Redeem exchanges a code and its verifier for a token with the permissions of the person, valid for 12 hours and no
 // longer than the token that the person signed in with. A code is used up even if the verifier is wrong. The error is
 // ErrUnknown for every reason.
 func (h *Handle) Redeem(ctx context.Context, text, verifier string) (secret string, t *Token, err error) {
@@ -108,7 +108,7 @@ func (h *Handle) Redeem(ctx context.Context, text, verifier string) (secret stri
 		if err != nil {
 			return nil // made by a later release
 		}
-		n := Request{Name: s.Name, Roles: given.Roles, WriteSources: given.Sources, Restriction: given.Restriction, Life: LoginLife}
+		n := Request{Name: s.Name, Roles: given.Roles, WriteSources: given.Sources, Restriction: given.Restriction, Life: loginLife}
 		if given.Shares != nil {
 			n.Roles = s.Roles
 		}

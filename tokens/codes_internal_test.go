@@ -55,7 +55,7 @@ func TestP10_CodesOnce(t *testing.T) {
 	}
 	code := f.code(who)
 	secret, token, err := f.b.Redeem(t.Context(), code, verifier)
-	if err != nil || token.Name != "ann" || !token.Login || !token.Expires.Equal(f.now.Add(LoginLife)) ||
+	if err != nil || token.Name != "ann" || !token.Login || !token.Expires.Equal(f.now.Add(loginLife)) ||
 		!slices.Equal(token.Allow, []string{"erase"}) {
 		t.Fatalf("%+v, %v", token, err)
 	}
@@ -71,7 +71,7 @@ func TestP10_CodesOnce(t *testing.T) {
 	refused(f.a, code, verifier) // used up by the wrong verifier
 	refused(f.a, "", verifier)
 	code = f.code(who)
-	f.now = f.now.Add(CodeLife)
+	f.now = f.now.Add(codeLife)
 	refused(f.a, code, verifier)
 	code = f.code(who)
 	if _, err := f.b.EndSession(t.Context(), who.ID); err != nil {
@@ -112,7 +112,7 @@ func TestP10_LoginsDoNotLast(t *testing.T) {
 		t.Error("valid after the rotation")
 	}
 	mine, login, err := f.a.Redeem(t.Context(), f.code(f.person(root)), verifier)
-	if err != nil || !login.Expires.Equal(f.now.Add(LoginLife)) {
+	if err != nil || !login.Expires.Equal(f.now.Add(loginLife)) {
 		t.Fatalf("%+v, %v", login, err)
 	}
 	// A login is not the administrator that has to remain.

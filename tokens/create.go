@@ -27,7 +27,7 @@ type Request struct {
 	Restriction Restriction
 	// Rates limit the principal; zero fields mean the defaults, 200 requests, 20,000 records and 100,000 hits per second.
 	Rates Rates
-	// Life is how long the token is valid, at most MaxLife. 0 is DefaultLife.
+	// Life is how long the token is valid, at most 366 days. Defaults to 90 days.
 	Life time.Duration
 	// Endless means that the token does not expire; Life must be 0.
 	Endless bool
@@ -68,10 +68,10 @@ func (n *Request) check() (access.Set, error) {
 		fail("/hide", "%v", err)
 	}
 	if n.Life == 0 && !n.Endless {
-		n.Life = DefaultLife
+		n.Life = defaultLife
 	}
-	if n.Life < 0 || n.Life > MaxLife || n.Endless && n.Life != 0 {
-		fail("/expires", "want a duration up to %d days, such as 720h; or never", MaxLife/(24*time.Hour))
+	if n.Life < 0 || n.Life > maxLife || n.Endless && n.Life != 0 {
+		fail("/expires", "want a duration up to %d days, such as 720h; or never", maxLife/(24*time.Hour))
 	}
 	if !n.Rates.Valid() {
 		fail("/rates", "a rate is a number per second from 1 to %d", access.MaxRate)
@@ -140,9 +140,9 @@ func (c *catalog) add(r row) {
 // Rotate adds another secret to the principal of a token, for as long as the newest one was given, and ends the older
 // ones after overlap. The error is ErrNotFound, or ErrLacks if by lacks a permission of the token.
 func (h *Handle) Rotate(ctx context.Context, by *Principal, name string, overlap time.Duration) (secret string, t *Token, err error) {
-	if overlap < 0 || overlap > MaxLife {
+	if overlap < 0 || overlap > maxLife {
 		return "", nil, problem.Invalid("/overlap", "invalid", "want a duration from 0 to %d days, such as 24h",
-			MaxLife/(24*time.Hour))
+			maxLife/(24*time.Hour))
 	}
 	var r row
 	err = h.alter(ctx, func(c *catalog) error {

@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// SessionLife and SessionIdle are how long a session lasts in all, and without a request.
-	SessionLife = 24 * time.Hour
-	SessionIdle = 8 * time.Hour
+	// sessionLife and sessionIdle are how long a session lasts in all, and without a request.
+	sessionLife = 24 * time.Hour
+	sessionIdle = 8 * time.Hour
 	// usedEvery is how often the last use of a session is stored: a session may end by so much earlier.
 	usedEvery = 10 * time.Minute
 	// maxSessions limits the sessions of an installation, maxOwn the sessions of one principal, whose oldest then ends.
@@ -57,7 +57,7 @@ type sessionRow struct {
 
 // ended reports whether a session has reached its end, or was not used.
 func (s *Session) ended(now time.Time) bool {
-	return !now.Before(s.Expires) || now.Sub(s.Used) >= SessionIdle
+	return !now.Before(s.Expires) || now.Sub(s.Used) >= sessionIdle
 }
 
 // heldSession is a session in the copy in memory.
@@ -103,7 +103,7 @@ func (h *Handle) begin(ctx context.Context, s Session, former string) (string, *
 	_, hash, _ := access.ParseSession(secret)
 	old, _, _ := access.ParseSession(former)
 	now := h.engine.Now().UTC().Truncate(time.Millisecond)
-	s.ID, s.Created, s.Used, s.Expires = id, now, now, now.Add(SessionLife)
+	s.ID, s.Created, s.Used, s.Expires = id, now, now, now.Add(sessionLife)
 	err := h.alter(ctx, func(c *catalog) error {
 		if !c.closed() {
 			return errOpen()

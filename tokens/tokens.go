@@ -46,9 +46,9 @@ var (
 )
 
 const (
-	// DefaultLife and MaxLife are the default and the limit of Request.Life.
-	DefaultLife = 90 * 24 * time.Hour
-	MaxLife     = 366 * 24 * time.Hour
+	// defaultLife and maxLife are the default and the limit of Request.Life.
+	defaultLife = 90 * 24 * time.Hour
+	maxLife     = 366 * 24 * time.Hour
 	// bootLife is how long a bootstrap token is valid.
 	bootLife = 24 * time.Hour
 	// maxTokens limits how many tokens an installation has.

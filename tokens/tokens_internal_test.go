@@ -190,7 +190,7 @@ func TestP10_Expiry(t *testing.T) {
 	if f.valid(f.a, short) || !f.valid(f.a, root) {
 		t.Error("an hour later")
 	}
-	f.now = f.now.Add(DefaultLife)
+	f.now = f.now.Add(defaultLife)
 	if f.valid(f.a, root) || !f.valid(f.a, endless) {
 		t.Error("90 days later")
 	}
@@ -270,7 +270,7 @@ func TestRequest_IsChecked(t *testing.T) {
 	for pointer, r := range map[string]Request{
 		"/name": {Name: "Å", Roles: []string{"administrator"}}, "/roles": {Name: "x", Roles: []string{"admin"}},
 		"/allow":   {Name: "x", Allow: []string{"root"}},
-		"/expires": {Name: "x", Roles: []string{"administrator"}, Life: MaxLife + 1},
+		"/expires": {Name: "x", Roles: []string{"administrator"}, Life: maxLife + 1},
 	} {
 		_, _, err := f.a.Create(t.Context(), access.Local(), r)
 		invalid, ok := errors.AsType[*problem.InvalidError](err)
