@@ -3,6 +3,7 @@
 package resolve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,36 @@ import (
 // or, if its page comes later, before Check is done: it repeats its rounds until nothing differs.
 func (c *checker) repair(ctx context.Context, found []suspect) error {
 	c.cache.clear()
+	entries, err := c.repairRows(ctx, found)
+	if err != nil {
+		return err
+	}
+	// The entries are durable before any work is done: what a crash leaves undone is done by the next lease
+	// holder.
+	var all []derived.Redo
+	for id, group := range entries {
+		var entered []derived.Redo
+		if err := c.write(ctx, id, func(tx storage.Tx) (err error) {
+			entered, err = tx.PutRedo(ctx, group)
+			return err
+		}); err != nil {
+			return fmt.Errorf("enter records of cell %v in the redo set: %w", id, err)
+		}
+		all = append(all, entered...)
+	}
+	slices.SortFunc(all, compareEntries)
+	all = slices.CompactFunc(all, func(a, b derived.Redo) bool { return a.PUID == b.PUID })
+	if err := c.redoAll(ctx, all, changelog.CauseRedo); err != nil {
+		return errors.Join(err, c.Resolver.recover(ctx, err))
+	}
+	for i := range found {
+		c.noteRepair(&found[i])
+	}
+	return nil
+}
+
+// repairRows makes the writes that come before resolving, and returns by cell the records to resolve again.
+func (c *checker) repairRows(ctx context.Context, found []suspect) (map[cell.ID][]derived.Redo, error) {
 	entries := map[cell.ID][]derived.Redo{}
 	versions := c.checks(cell.ID{}, c.read, nil)
 	for i := range found {
@@ -35,12 +66,12 @@ func (c *checker) repair(ctx context.Context, found []suspect) error {
 		}
 		for _, m := range f.repairs {
 			if err := c.write(ctx, m.cell, func(tx storage.Tx) error { return m.write(ctx, tx) }); err != nil {
-				return fmt.Errorf("repair %s %s: %w", f.What, f.ID, err)
+				return nil, fmt.Errorf("repair %s %s: %w", f.What, f.ID, err)
 			}
 			f.Repaired = true
 		}
 		if err := versions.load(ctx, f.redo); err != nil {
-			return err
+			return nil, err
 		}
 		for n, p := range f.redo {
 			id, err := c.home(p)
@@ -60,45 +91,28 @@ func (c *checker) repair(ctx context.Context, found []suspect) error {
 			entries[id] = append(entries[id], e)
 		}
 	}
-	// The entries are durable before any work is done: what a crash leaves undone is done by the next lease
-	// holder.
-	var all []derived.Redo
-	for id, group := range entries {
-		var entered []derived.Redo
-		if err := c.write(ctx, id, func(tx storage.Tx) (err error) {
-			entered, err = tx.PutRedo(ctx, group)
-			return err
-		}); err != nil {
-			return fmt.Errorf("enter records of cell %v in the redo set: %w", id, err)
+	return entries, nil
+}
+
+// noteRepair notes whether a difference is repaired now, and what to do if it is not.
+func (c *checker) noteRepair(f *suspect) {
+	if c.follows(f) {
+		if f.Advice == "" {
+			f.Advice = "it cannot be repaired from a damaged record: see that record"
 		}
-		all = append(all, entered...)
+		return
 	}
-	slices.SortFunc(all, func(a, b derived.Redo) int { return compareEntries(a, b) })
-	all = slices.CompactFunc(all, func(a, b derived.Redo) bool { return a.PUID == b.PUID })
-	if err := c.redoAll(ctx, all, changelog.CauseRedo); err != nil {
-		return errors.Join(err, c.Resolver.recover(ctx, err))
+	if len(f.redo) > 0 {
+		f.Repaired = !slices.ContainsFunc(f.redo, c.redoLog.isBlocked)
 	}
-	for i := range found {
-		f := &found[i]
-		if c.follows(f) {
-			if f.Advice == "" {
-				f.Advice = "it cannot be repaired from a damaged record: see that record"
-			}
-			continue
-		}
-		if len(f.redo) > 0 {
-			f.Repaired = !slices.ContainsFunc(f.redo, c.redoLog.isBlocked)
-		}
-		switch trouble := c.redoLog.lastTrouble(); {
-		case f.Repaired:
-			f.Advice = ""
-		case len(f.redo) > 0 && trouble != nil:
-			f.Advice = "it cannot be resolved again: " + trouble.Error()
-		case len(f.redo) > 0:
-			f.Advice = "a cell is unavailable: repair when it is back"
-		}
+	switch trouble := c.redoLog.lastTrouble(); {
+	case f.Repaired:
+		f.Advice = ""
+	case len(f.redo) > 0 && trouble != nil:
+		f.Advice = "it cannot be resolved again: " + trouble.Error()
+	case len(f.redo) > 0:
+		f.Advice = "a cell is unavailable: repair when it is back"
 	}
-	return nil
 }
 
 // follows reports whether a difference is derived from a record with a wrong checksum.
@@ -106,14 +120,9 @@ func (c *checker) follows(f *suspect) bool {
 	return slices.ContainsFunc(f.about, func(p entity.PUID) bool { return c.damaged[p] })
 }
 
+// compareEntries orders entries by record, the one with the most lost blocking keys first.
 func compareEntries(a, b derived.Redo) int {
-	switch {
-	case a.PUID < b.PUID:
-		return -1
-	case a.PUID > b.PUID:
-		return 1
-	}
-	return len(b.LostKeys) - len(a.LostKeys) // the entry with the most lost blocking keys first
+	return cmp.Or(cmp.Compare(a.PUID, b.PUID), cmp.Compare(len(b.LostKeys), len(a.LostKeys)))
 }
 
 // gone returns a node for a missing record. Its remaining rows are removed as if the record had been deleted.

@@ -8,8 +8,8 @@ import "slices"
 // its entry.
 func (s *Server) routes() []route {
 	return slices.Concat(
-		s.recordRoutes(), s.entityRoutes(), s.decisionRoutes(), s.streamRoutes(), s.kindRoutes(), s.rollupRoutes(),
-		s.counterRoutes(),
+		s.recordRoutes(), s.entityRoutes(), s.decisionRoutes(), s.sourceRoutes(), s.sinkRoutes(), s.changeRoutes(),
+		s.kindRoutes(), s.rollupRoutes(), s.counterRoutes(),
 		s.cellRoutes(), s.copyRoutes(), s.accessRoutes(), s.healthRoutes(),
 	)
 }
