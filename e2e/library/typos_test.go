@@ -210,13 +210,14 @@ func TestSearch_TyposBesideWrites(t *testing.T) {
 	var all sync.WaitGroup
 	for _, word := range words {
 		all.Go(func() {
-			for i := range 4 {
-				name := fmt.Sprintf("%s%c house", word, 'p'+i)
+			for i, second := range []string{"house", "garden", "palace", "bridge"} { // things of one name but for a letter may be one
+				name := fmt.Sprintf("%s%c %s", word, 'p'+i, second)
 				if _, err := s.Records().Put(t.Context(), []records.Input{{Ref: entity.Ref{Source: "b", Key: name}, Attributes: entity.Attributes{"name": {name}}}}); err != nil {
 					t.Error(err)
 				}
-				text := word[:2] + word[3:] + string(rune('p'+i)) // a letter is missing
-				found, _, err := s.Entities().Search(t.Context(), entities.Query{Text: text + " hosue", Typos: entities.TyposAuto})
+				text := word[:2] + word[3:] + string(rune('p'+i))                 // a letter is missing
+				text += " " + second[:2] + second[3:4] + second[2:3] + second[4:] // and two change places
+				found, _, err := s.Entities().Search(t.Context(), entities.Query{Text: text, Typos: entities.TyposAuto})
 				if err != nil || !slices.ContainsFunc(found, func(e *entity.Entity) bool { return e.View.First("name") == name }) {
 					t.Errorf("%q finds %d entities, not %q: %v", text, len(found), name, err)
 				}
