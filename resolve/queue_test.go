@@ -22,9 +22,7 @@ func TestQueue_CallersThatAreOutOfStepShareBatches(t *testing.T) {
 	const early, late, calls = 7, 5, 6
 	ops := world(1, 40)
 	slow := func(_ cell.ID, c storage.Cell) storage.Cell { return slowCell{c, time.Second, time.Second} }
-	warm := open(t, t.TempDir(), nil) // lazily built state must not belong to a synctest bubble
-	warm.apply(t, ops)
-	warm.check(t)
+	warmed(t, ops)
 	synctest.Test(t, func(t *testing.T) {
 		q := resolve.NewQueue(open(t, t.TempDir(), slow).Resolver, early+late)
 		begun := time.Now()

@@ -33,9 +33,7 @@ func TestApply_LargeGroupsWaitAsOften(t *testing.T) {
 		return ops
 	}
 	slow := func(_ cell.ID, c storage.Cell) storage.Cell { return slowCell{c, time.Second, time.Second} }
-	warm := open(t, t.TempDir(), nil) // lazily built state must not belong to a synctest bubble
-	warm.apply(t, nth(0, 0, places))
-	warm.check(t)
+	warmed(t, nth(0, 0, places))
 	synctest.Test(t, func(t *testing.T) {
 		in := open(t, t.TempDir(), slow)
 		waits := func(in *installation, ops []resolve.Op) int {

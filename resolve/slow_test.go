@@ -54,10 +54,7 @@ func TestP09_SlowProcessesFinish(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
 	ops := shuffled(rand.New(rand.NewPCG(1, 11)), world(80, 30))
-	warm := open(t, t.TempDir(), nil) // lazily built state must not belong to a synctest bubble
-	warm.apply(t, ops)
-	want := warm.check(t)
-	process(t, warm.cells, "another", nil).check(t)
+	want := warmed(t, ops).check(t)
 	for name, slow := range map[string]slowCell{
 		"reads and writes of 2 s":  {reads: 2 * time.Second, writes: 2 * time.Second},
 		"reads and writes of 7 s":  {reads: 7 * time.Second, writes: 7 * time.Second},

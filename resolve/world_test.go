@@ -296,6 +296,24 @@ func (in *installation) check(t testing.TB) map[locality.ID]string {
 	return got
 }
 
+// warmed returns an installation in which ops were applied, after using everything that is built at its first use: what is
+// built within a synctest bubble cannot be used outside.
+func warmed(t testing.TB, ops []resolve.Op) *installation {
+	t.Helper()
+	table, err := match.DefaultTermFrequencies().MarshalBinary()
+	if err == nil {
+		err = new(match.TermFrequencies).UnmarshalBinary(table)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := open(t, t.TempDir(), nil)
+	in.apply(t, ops)
+	in.check(t)
+	process(t, in.cells, "another", nil).check(t)
+	return in
+}
+
 // madeOf returns the entities that a single resolver makes of these ops in one batch.
 func madeOf(t testing.TB, ops []resolve.Op) map[locality.ID]string {
 	t.Helper()
