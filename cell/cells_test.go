@@ -218,7 +218,7 @@ func TestOpenCells_AfterACrashAnywhere(t *testing.T) {
 				closeCells(t, c)
 			}
 			if !forever && err == nil && steps.Load() >= n {
-				t.Errorf("step %d failed, and nobody noticed", n)
+				t.Errorf("step %d failed unnoticed", n)
 			}
 			done := steps.Load() < n
 			memory.Hook(nil)
@@ -415,7 +415,7 @@ func TestRefresh_WithoutAuthority(t *testing.T) {
 	}
 	memory.Down("mem:g0-0", true)
 	if err := b.Refresh(t.Context()); !errors.Is(err, cell.ErrUnavailable) {
-		t.Errorf("nobody knows more: %v, want ErrUnavailable", err)
+		t.Errorf("no cell knows more: %v, want ErrUnavailable", err)
 	}
 	memory.Down("mem:g0-0", false)
 	swap(t, a, announced)

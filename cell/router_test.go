@@ -134,7 +134,7 @@ func TestMap_SlotsAreTheRangesOfOneStart(t *testing.T) {
 			}
 			if s.Cell == nil {
 				if c, err := m.Puid(s.Lo + 1); err == nil {
-					t.Errorf("range %d of start %d is %v's, not nobody's", g, k, c)
+					t.Errorf("range %d of start %d is %v's, want no cell", g, k, c)
 				}
 				continue
 			}

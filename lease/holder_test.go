@@ -178,7 +178,7 @@ func TestHolder_ErrorsLoseNothing(t *testing.T) {
 	take(t, a)
 	s.now, s.down = s.now.Add(2*ttl), true
 	if held, err := a.Take(t.Context(), 1); !held || !errors.Is(err, errDown) {
-		t.Errorf("an authority that does not answer: %v, %v; nobody else can take it either", held, err)
+		t.Errorf("an authority that does not answer: %v, %v; no other process can take it either", held, err)
 	}
 	s.down, s.mute = false, true
 	b := s.holder("b")

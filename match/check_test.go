@@ -161,7 +161,7 @@ func TestSchema(t *testing.T) {
 		t.Errorf("trust %v, want 0.9", got)
 	}
 	if got := s.Trust("nobody"); got != match.DefaultTrust {
-		t.Errorf("trust %v in a source that nobody declared", got)
+		t.Errorf("trust %v in an undeclared source", got)
 	}
 	if len(match.Place().Sources) != 0 {
 		t.Error("one schema's sources are another's")

@@ -23,6 +23,6 @@ func TestWordsAreReadAsTheyAreWritten(t *testing.T) {
 		}
 	}
 	if new(match.Outcome).UnmarshalText([]byte("perhaps")) == nil || new(match.KeyKind).UnmarshalText([]byte("blocking key 256")) == nil || new(match.KeyKind).UnmarshalText(nil) == nil {
-		t.Error("a word that nobody writes is read")
+		t.Error("a word of no spelling is read")
 	}
 }

@@ -68,7 +68,7 @@ var sawNames = [saws]string{
 	sawGone:        "a reader's generation was gone",
 	sawAhead:       "a document was ahead of the watermark that a step began from",
 	sawSwapLost:    "a document was not as it had been read",
-	sawArrived:     "a write arrived that nobody waited for",
+	sawArrived:     "a write arrived that no client waited for",
 	sawBetween:     "a watermark moved while documents were read",
 }
 

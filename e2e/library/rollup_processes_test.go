@@ -146,7 +146,7 @@ func TestP04_P05_ReadersGoFromProcessToProcess(t *testing.T) {
 						t.Fatal(err)
 					}
 					if !now.Watermark.Contains(seen.Watermark) {
-						t.Fatalf("generation %d was at %v, and another process answers with generation %d at %v", seen.Generation,
+						t.Fatalf("generation %d was at %v, and another process returns generation %d at %v", seen.Generation,
 							seen.Watermark, now.Generation, now.Watermark)
 					}
 					seen = now

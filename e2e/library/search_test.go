@@ -100,7 +100,7 @@ func TestSource000_MoreJumping(t *testing.T) {
 				Where: []entities.Filter{in("category", "Trampoline park"), in("city", "san francisco")}, Has: []string{"phones"}},
 			"Zephyr Trampolines, House of Air",
 		},
-		"of whom nobody knows the number": {entities.Query{Where: []entities.Filter{in("category", "trampoline park")},
+		"without a known number": {entities.Query{Where: []entities.Filter{in("category", "trampoline park")},
 			Without: []string{"phones"}}, "Pogo Palace"},
 		"any level of a category": {entities.Query{Where: []entities.Filter{in("category", "recreation")}},
 			"Zephyr Trampolines"},

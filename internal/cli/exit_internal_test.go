@@ -86,7 +86,7 @@ func TestExplain(t *testing.T) {
 			"", "iconv"},
 		{"an invalid input", nil, &locus.InvalidError{Problems: []locus.Problem{{Pointer: "/key", Detail: "is empty"}}}, 2,
 			"invalid", httpapi.NotApplied, "key: is empty"},
-		{"nobody listens", nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}, 6, "unavailable",
+		{"no server listens", nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}, 6, "unavailable",
 			httpapi.NotApplied, "locus serve"},
 		{"cut while it read", nil, &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}, 6, "unavailable",
 			httpapi.Unknown, ""},

@@ -77,7 +77,7 @@ func TestRoute_Text(t *testing.T) {
 		"key that a filter shortened": {has(found(m, cell.AnswerNo, cell.AnswerFilterNo, cell.AnswerFound)), append([]string{
 			"key     hash 0x80e51c93   cell g2-24: no   cell g1-4: filtered   cell g0-2: yes   2 probes, 1 saved by filters, 0.4 ms",
 		}, computed...)},
-		"key that nobody asked for": {found(m),
+		"key that was not asked for": {found(m),
 			[]string{"key     hash 0x80e51c93   cell g2-24   cell g1-4   cell g0-2   3 probes, 1.5 ms"}},
 		"key that may be anywhere": {found(m, cell.AnswerUnavailable),
 			[]string{"key     hash 0x80e51c93   cell g2-24: unavailable   1 probe, 0.4 ms"}},
