@@ -122,7 +122,8 @@ func seriesHash(a *Attribute, g gap) uint64 {
 
 // addSeries adds the attributes that distinguish things of one title to the table.
 func (p *TermFrequencies) addSeries(counts series) {
-	for a := range counts.values {
+	for a, values := range counts.values {
+		slices.SortFunc(values, func(x, y valued) int { return cmp.Or(cmp.Compare(x.title, y.title), cmp.Compare(x.value, y.value)) })
 		for g, n := range counts.recurring(a) {
 			if n >= seriesLeast {
 				p.tokens[seriesHash(a, gap(g))] = uint32(n) //nolint:gosec // at most the records
@@ -163,7 +164,6 @@ func (p *TermFrequencies) tells(a *Attribute) (g gaps) {
 // occur together in many titles.
 func (s series) recurring(a *Attribute) (found [gapFar + 1]int) {
 	values := s.values[a]
-	slices.SortFunc(values, func(x, y valued) int { return cmp.Or(cmp.Compare(x.title, y.title), cmp.Compare(x.value, y.value)) })
 	k := chances{common: map[uint64]int{}, beside: map[[2]uint64]int{}}
 	for _, v := range values {
 		k.common[v.value]++

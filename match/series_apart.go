@@ -50,16 +50,12 @@ func (m meeting) seldom(most gap) bool {
 // steps are how far apart in the list of all values, as a share of it, those are that stand for two by chance.
 var steps = [...]float64{0.5, 0.29, 0.37, 0.43, 0.13}
 
-// meet counts the values of an attribute, which recurring has sorted by title. The pairs of a title count as many as those of mostOfTitle records.
-func (s series) meet(a *Attribute, values []valued) (m meeting) {
+// meet counts how the sorted values of an attribute meet. The pairs of a title have at most the weight of the pairs of
+// mostOfTitle records.
+func (s series) meet(a *Attribute) (m meeting) {
 	var all []uint64 // of the titles that count
-	for len(values) > 0 {
-		n := 1
-		for n < len(values) && values[n].title == values[0].title {
-			n++
-		}
-		of := values[:n]
-		values = values[n:]
+	for of := range eachTitle(s.values[a]) {
+		n := len(of)
 		if n < 2 || n > manyOfTitle {
 			continue
 		}
@@ -92,7 +88,7 @@ func (s series) meet(a *Attribute, values []valued) (m meeting) {
 func (s series) apart() map[*Attribute]gaps {
 	found, meetings, dated := map[*Attribute]gaps{}, map[*Attribute]meeting{}, false
 	for a := range s.values {
-		m := s.meet(a, s.values[a])
+		m := s.meet(a)
 		meetings[a] = m
 		near, far := m.avoids(), m.avoids() && a.Role != RoleVariant // see Avoided
 		if a.Type == TypeDate {

@@ -66,19 +66,35 @@ func commonest(of []run) run {
 	return slices.MaxFunc(of, func(x, y run) int { return x.records - y.records })
 }
 
-// byTitle yields the values of each title that several records have, and of which there are several.
+// eachTitle yields the values of one title after another. They are sorted by title.
+func eachTitle(values []valued) func(yield func([]valued) bool) {
+	return func(yield func([]valued) bool) {
+		for len(values) > 0 {
+			n := 1
+			for n < len(values) && values[n].title == values[0].title {
+				n++
+			}
+			if !yield(values[:n]) {
+				return
+			}
+			values = values[n:]
+		}
+	}
+}
+
+// byTitle yields the distinct values of each title that several records have, if there are several. They are sorted by
+// title and value.
 func byTitle(values []valued) func(yield func([]run) bool) {
 	return func(yield func([]run) bool) {
-		for len(values) > 0 {
-			n, of := 0, []run(nil)
-			for ; n < len(values) && values[n].title == values[0].title; n++ {
-				if n == 0 || values[n].value != values[n-1].value {
-					of = append(of, run{value: values[n].value})
+		for list := range eachTitle(values) {
+			var of []run
+			for i, v := range list {
+				if i == 0 || v.value != list[i-1].value {
+					of = append(of, run{value: v.value})
 				}
 				of[len(of)-1].records++
 			}
-			values = values[n:]
-			if n >= seriesTitle && len(of) > 1 && !yield(of) {
+			if len(list) >= seriesTitle && len(of) > 1 && !yield(of) {
 				return
 			}
 		}

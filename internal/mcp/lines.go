@@ -5,6 +5,7 @@ package mcp
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -41,14 +42,12 @@ func (l *lines) Read(p []byte) (int, error) {
 		case err != nil && err != io.EOF:
 			return 0, &inputError{err}
 		case long:
-			err = l.refuse(jsonrpc.CodeInvalidRequest, fmt.Sprintf("a message has more than %d bytes", maxLine))
+			err = cmp.Or(l.refuse(jsonrpc.CodeInvalidRequest, fmt.Sprintf("a message has more than %d bytes", maxLine)), err)
 		case len(line) == 0: // blank
 		case json.Valid(line):
 			l.rest, err = append(line, '\n'), nil
 		default:
-			if failed := l.refuse(jsonrpc.CodeParseError, "a line is not JSON: each message is one line of JSON"); failed != nil {
-				err = failed
-			}
+			err = cmp.Or(l.refuse(jsonrpc.CodeParseError, "a line is not JSON: each message is one line of JSON"), err)
 		}
 		if err != nil {
 			return 0, err
