@@ -22,6 +22,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/locus-db/locus/internal/bulk"
 	"github.com/locus-db/locus/internal/cli"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/longtest"
@@ -334,14 +335,15 @@ func interruptImport(t *testing.T, dir string) (code int, said string) {
 	}
 	ended := make(chan struct{})
 	go func() { _ = c.Wait(); close(ended) }()
-	state := filepath.Join(dir, ".f.csv.locus-ingest")
+	state := bulk.StateName(filepath.Join(dir, "f.csv"))
 	for waiting := true; waiting; {
 		select {
 		case <-ended:
 			waiting = false
 		case <-time.After(2 * time.Millisecond):
-			_, err := os.Stat(state)
-			waiting = err != nil
+			// a state without rows says that an import has begun
+			text, err := os.ReadFile(state)
+			waiting = err != nil || strings.Contains(string(text), `"rows":0,`)
 		}
 	}
 	_ = c.Process.Signal(os.Interrupt) // it may have ended

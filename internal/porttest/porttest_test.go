@@ -22,3 +22,15 @@ func TestPort_CanBeListenedAtAgainAndAgain(t *testing.T) {
 		}
 	}
 }
+
+func TestPort_BelongsToOneTest(t *testing.T) {
+	t.Parallel()
+	given := map[string]bool{}
+	for range 1000 {
+		port := porttest.Port(t)
+		if given[port] {
+			t.Fatalf("port %s is given twice", port)
+		}
+		given[port] = true
+	}
+}
