@@ -157,10 +157,7 @@ func newTab(t *testing.T, svc *locus.DB) *tab {
 // serve starts a server on the tab's address, which stays the same.
 func (tab *tab) serve() {
 	tab.Helper()
-	listener, err := net.Listen("tcp", tab.addr)
-	if err != nil {
-		tab.Fatal(err)
-	}
+	listener := porttest.Listen(tab.T, tab.addr)
 	options := &httpapi.Options{Linger: -1, Version: tab.version}
 	if tab.login != nil {
 		options.Login = tab.login("http://" + tab.addr)

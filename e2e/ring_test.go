@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -24,6 +23,7 @@ import (
 	"github.com/locus-db/locus/explain"
 	"github.com/locus-db/locus/internal/console"
 	"github.com/locus-db/locus/internal/demo"
+	"github.com/locus-db/locus/internal/porttest"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/records"
 )
@@ -388,10 +388,7 @@ func (tab *tab) display(mux *http.ServeMux) {
 		w.Header().Set("Content-Type", f.Type)
 		_, _ = w.Write(f.Body)
 	})
-	listener, err := net.Listen("tcp", tab.addr)
-	if err != nil {
-		tab.Fatal(err)
-	}
+	listener := porttest.Listen(tab.T, tab.addr)
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: patience}
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(listener) }()

@@ -13,6 +13,7 @@ import (
 	"net"
 	"strconv"
 	"sync"
+	"syscall"
 	"testing"
 )
 
@@ -34,12 +35,34 @@ func Port(t testing.TB) string {
 			continue
 		}
 		t.Cleanup(func() { given.Delete(port) })
-		var l net.Listener
-		if l, err = new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:"+port); err == nil {
-			l.Close()
+		if err = try(t, port); err == nil {
 			return port
 		}
 	}
 	t.Fatalf("no port from %d to %d is free: %v", lowest, lowest+ports-1, err)
 	return ""
+}
+
+// try reports whether a port can be listened at.
+func try(t testing.TB, port string) error {
+	syscall.ForkLock.RLock() // see Listen
+	defer syscall.ForkLock.RUnlock()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:"+port)
+	if err != nil {
+		return err
+	}
+	return l.Close()
+}
+
+// Listen listens at an address at which a server of this process has just stopped. A program that another test starts
+// has a copy of the server's listener from its fork to its exec, and Listen waits for its exec.
+func Listen(t testing.TB, addr string) net.Listener {
+	t.Helper()
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
 }

@@ -3,7 +3,9 @@
 package porttest_test
 
 import (
-	"net"
+	"os"
+	"os/exec"
+	"sync"
 	"testing"
 
 	"github.com/locus-db/locus/internal/porttest"
@@ -13,14 +15,37 @@ func TestPort_CanBeListenedAtAgainAndAgain(t *testing.T) {
 	t.Parallel()
 	addr := "127.0.0.1:" + porttest.Port(t)
 	for range 3 {
-		l, err := net.Listen("tcp", addr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := l.Close(); err != nil {
+		if err := porttest.Listen(t, addr).Close(); err != nil {
 			t.Fatal(err)
 		}
 	}
+}
+
+func TestListen_WhileProgramsAreStarted(t *testing.T) {
+	t.Parallel()
+	addr := "127.0.0.1:" + porttest.Port(t)
+	stop := make(chan struct{})
+	var starters sync.WaitGroup
+	for range 4 {
+		starters.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					_ = exec.Command(os.Args[0], "-test.run=^$").Run()
+				}
+			}
+		})
+	}
+	for range 1000 {
+		if err := porttest.Listen(t, addr).Close(); err != nil {
+			t.Error(err)
+			break
+		}
+	}
+	close(stop)
+	starters.Wait()
 }
 
 func TestPort_BelongsToOneTest(t *testing.T) {
