@@ -51,7 +51,7 @@ func grow(gens ...uint8) []uint8 { return gens }
 
 // sampled returns how many states of a scenario are explored: those reached in the fewest steps, or all in a long run.
 // With the race detector, which finds nothing here, exploring takes ten times as long.
-func sampled() int { return longtest.Sample(3_000, 10_000, 100_000, math.MaxInt) }
+func sampled() int { return longtest.Sample(3_000, 10_000, 30_000, math.MaxInt) }
 
 // explore explores a scenario breadth first. It returns the number of states, and the shortest trace to an error, if
 // there is one.

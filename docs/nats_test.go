@@ -16,6 +16,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // onNATS is behind the marker of a block that needs a server of NATS, which is at natsServer in the pages.
@@ -27,6 +29,7 @@ const (
 // The blocks that need NATS, in a shell of their own. The command nats of the pages is this program.
 func TestCommands_OnNATS(t *testing.T) {
 	t.Parallel()
+	longtest.Gate(t, "TestCommands_DoWhatThePagesSay runs the blocks that need Locus alone")
 	for _, p := range pages(t) {
 		blocks := p.blocks(t)
 		if !slices.ContainsFunc(blocks, func(b block) bool { return b.marker == "run"+onNATS }) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/mongotest"
 	"github.com/locus-db/locus/internal/pgtest"
 )
@@ -19,6 +20,7 @@ func withServers(m *testing.M) pgtest.Tests { return pgtest.Main(mongotest.Main(
 // The blocks that need a PostgreSQL server, in a shell of their own.
 func TestCommands_OnPostgreSQL(t *testing.T) {
 	t.Parallel()
+	longtest.Gate(t, "TestCommands_DoWhatThePagesSay runs the blocks that need Locus alone")
 	for _, p := range pages(t) {
 		blocks := p.blocks(t)
 		if !slices.ContainsFunc(blocks, func(b block) bool { return b.marker == "run"+onPostgres }) {

@@ -10,12 +10,15 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // TestEverywhere checks on every page: the current section is marked, the slash focuses the search, times are in the
 // reader's zone, there is a command that does the same, and the address shows the same page to others.
 func TestEverywhere(t *testing.T) {
 	t.Parallel()
+	longtest.Gate(t, "TestLayout and TestAccessible walk the pages")
 	browser := startBrowser(t)
 	tab := openTab(t, browser, 4)
 	tab.counted("region")

@@ -13,6 +13,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/mongotest"
 )
 
@@ -38,6 +39,7 @@ func TestP01_P02_P03_KilledServerCounts(t *testing.T) {
 // Processes and the server are killed, cells are added and one is moved.
 func TestP01_P02_P03_KilledServersCount(t *testing.T) {
 	t.Parallel()
+	longtest.Gate(t, "TestP01_P02_P03_KilledServerCounts does it with one server")
 	f := newFleet(t, 1, 3, 2)
 	h := newHitters(f, 6, 62)
 	h.begin()
@@ -96,6 +98,7 @@ func TestP01_P02_P03_KilledServersCountInMongoDB(t *testing.T) {
 // that the backup lacks start from zero, and metrics that it has continue from the backup's counts.
 func TestP02_RestoredBackupCounts(t *testing.T) {
 	t.Parallel()
+	longtest.Gate(t, "TestP02_ARestoredCellIsNotTrusted does it in memory")
 	f := newFleet(t, 1, 2, 3)
 	lost := cell.ID{Index: 2}
 	add := func(n *node, metrics ...string) {

@@ -22,6 +22,7 @@ import (
 // starts again. No record is lost, and none is written twice.
 func TestP01_KilledImportOfPostgreSQL(t *testing.T) {
 	t.Parallel()
+	longtest.Gate(t, "TestP01_KilledImport does it with a file")
 	longtest.Slow(t)
 	kills := rounds(t)
 	rows := kills * 150

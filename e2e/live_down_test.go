@@ -17,6 +17,7 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/explain"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // ledger records the puid that was reported for each key, by any process.
@@ -121,6 +122,7 @@ func (l *ledger) read(n *node, refs []entity.Ref, code httpapi.Code) {
 // absent while the cell is down.
 func TestP06_CellDown(t *testing.T) {
 	t.Parallel()
+	longtest.Gate(t, "TestP06_Simulation does it in memory")
 	// A server is paused between the announcement of a generation and its start, on a slow machine too.
 	f := newFleet(t, 2, 2, 4, "--notice", "15s")
 	l := newLedger(t)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/storage"
 )
 
@@ -21,6 +22,7 @@ import (
 // nothing.
 func TestP06_P08_LiveGrowth(t *testing.T) {
 	t.Parallel()
+	longtest.Gate(t, "TestP06_P08_LiveDirectory does it with SQLite")
 	sizes, rounds := []int{6}, 1
 	if long() {
 		sizes, rounds = []int{64, 256}, 3

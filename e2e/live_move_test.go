@@ -11,6 +11,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/explain"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/pgtest"
 )
 
@@ -19,6 +20,7 @@ import (
 // end a key is found with one lookup.
 func TestP06_P08_LiveMoveAndCompaction(t *testing.T) {
 	t.Parallel()
+	longtest.Gate(t, "TestP06_P08_LiveMoveOutOfDirectory does it with SQLite")
 	f := newFleet(t, 2, 2, 4)
 	tr := newTraffic(f, 2)
 	tr.begin()

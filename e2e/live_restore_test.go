@@ -15,6 +15,7 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/storage"
 )
 
@@ -97,6 +98,7 @@ func (f *fleet) rowsOf(gen int) (rows []cell.Row) {
 // twice, and no key has two puids.
 func TestP07_RestoredBackup(t *testing.T) {
 	t.Parallel()
+	longtest.Gate(t, "TestP07_ARestoredInstallation does it without a server")
 	for _, name := range []string{"stopped", "running"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

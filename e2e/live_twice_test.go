@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // sqlWords must not appear in an answer to an operator.
@@ -23,6 +24,7 @@ var sqlWords = regexp.MustCompile(`SQLSTATE|SELECT |INSERT |UPDATE |internal err
 // acknowledged is lost, and a check finds no difference.
 func TestP06_P09_TwoOperatorsAtOnce(t *testing.T) {
 	t.Parallel()
+	longtest.Gate(t, "TestP06_Simulation does it in memory")
 	f := newFleet(t, 1, 2, 3)
 	tr := newTraffic(f, 5)
 	tr.begin()

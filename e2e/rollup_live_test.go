@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/rollups"
 )
 
@@ -24,6 +25,7 @@ import (
 // by the server and by a count over the lists of stored items.
 func TestP04_P05_KilledFollowers(t *testing.T) {
 	t.Parallel()
+	longtest.Gate(t, "TestP04_KilledServer does it with one server")
 	f := newFleet(t, scaled(1, 2), 3, scaled(3, 6))
 	standing(t, f.nodes[0])
 	c := newCrowd(f, 6, 45)

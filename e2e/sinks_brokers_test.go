@@ -133,6 +133,7 @@ func onNATS(t *testing.T) delivered {
 // however often the server is killed while it delivers.
 func TestP17_KilledServerDeliversToBrokers(t *testing.T) {
 	t.Parallel()
+	longtest.Gate(t, "TestP17_KilledServerDelivers does it with a webhook")
 	longtest.Slow(t)
 	killedWhileDelivering(t, int64(longtest.Times(100, 1000)), map[string]delivered{"log": onKafka(t), "bus": onNATS(t)})
 }

@@ -184,6 +184,7 @@ func fileTexts(t *testing.T, dir string) map[string]string {
 // A directory has the states of all ids in the end, and no torn part ever, however often the server is killed.
 func TestP17_KilledServerWritesFiles(t *testing.T) {
 	t.Parallel()
+	longtest.Gate(t, "TestP17_KilledServerDelivers does it with a webhook")
 	longtest.Slow(t)
 	dir := t.TempDir()
 	killedWhileDelivering(t, int64(longtest.Times(100, 1000)), map[string]delivered{

@@ -124,6 +124,7 @@ func trailOfFiles(t *testing.T, dir string) trail {
 // server is killed while it delivers.
 func TestP17_KilledServerDeliversChanges(t *testing.T) {
 	t.Parallel()
+	longtest.Gate(t, "TestP17_KilledServerDelivers does it with states")
 	longtest.Slow(t)
 	postgres := pgtest.Start(t, &pgtest.Options{InMemory: true})
 	database := postgres.Remote(t, postgres.Database(t))

@@ -27,6 +27,7 @@ import (
 // installation has the records and entities of one that got the rows of the table from an import.
 func TestP01_KilledSourceOfPostgreSQL(t *testing.T) {
 	t.Parallel()
+	longtest.Gate(t, "TestP01_KilledSource does it with NATS")
 	longtest.Slow(t)
 	postgres := pgtest.Start(t, &pgtest.Options{MaxConnections: 30, InMemory: true,
 		Settings: map[string]string{"wal_level": "logical"}})

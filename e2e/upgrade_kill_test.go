@@ -45,6 +45,7 @@ func outdate(t *testing.T, dir, program string) {
 // every entity has the id and the records that it had, and a check finds nothing.
 func TestP09_KilledUpgrade(t *testing.T) {
 	t.Parallel()
+	longtest.Gate(t, "TestP09_AnUpgradeThatStopsAnywhereGoesOn does it in memory")
 	dir, addr := t.TempDir(), "127.0.0.1:"+porttest.Port(t)
 	s := serve(t, dir, addr, "--cells", "2")
 	g := demo.New(22, 800)

@@ -35,6 +35,7 @@ func openServer(t *testing.T, url string, wrap func(cell.ID, storage.Cell) stora
 // The same as TestP09_AnUpgradeThatStopsAnywhereGoesOn, in PostgreSQL.
 func TestP09_AnUpgradeThatStopsAnywhereGoesOnInPostgres(t *testing.T) {
 	t.Parallel()
+	longtest.Gate(t, "TestP09_AnUpgradeThatStopsAnywhereGoesOn does it with SQLite")
 	longtest.Slow(t)
 	for step := 0; ; step += longtest.Sample(13, 29, 13, 1) {
 		url := pgtest.Shared(t).URL(pgtest.Shared(t).Database(t))

@@ -172,6 +172,9 @@ func TestP04_P05_MovedCell(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if name == "server" {
+				longtest.Gate(t, "the same with SQLite")
+			}
 			where, to := places(t)
 			s := openAt(t, where, &storage.Options{Cells: 3, Notice: time.Second})
 			defer s.Close()

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package longtest sets how much of a test runs. There are three lengths: go test -short, for the edit loop, starts
-// no database, process or browser and takes the smallest samples; the gate runs a fixed sample of the cases; make
-// test/long runs them all.
+// Package longtest sets how much of a test runs. There are four lengths: go test -short, for the edit loop, starts
+// no database, process or browser and takes the smallest samples; go test runs a fixed sample of the cases; the gate,
+// which is go test with CI set, adds the tests that are dear and show again with more processes or another database
+// what a cheaper one shows; make test/long runs all cases.
 //
 //	for n := 0; n < cases; n += longtest.Stride(5) { ... }
 //	for seed := range longtest.Sample(20, 200, 300, 1000) { ... }
@@ -19,15 +20,18 @@ import (
 // On reports whether LOCUS_LONG is set, as make test/long does.
 func On() bool { return os.Getenv("LOCUS_LONG") != "" }
 
-// Stride returns the step from one case to the next: sample in the gate, 1 in a long run.
+// InGate reports whether CI or LOCUS_TEST is set, or LOCUS_LONG.
+func InGate() bool { return On() || os.Getenv("CI") != "" || os.Getenv("LOCUS_TEST") != "" }
+
+// Stride returns the step from one case to the next: sample as a rule, 1 in a long run.
 func Stride(sample int) int { return Times(sample, 1) }
 
-// Times returns how often a case is repeated: gate in the gate, long in a long run.
-func Times(gate, long int) int { return Sample(gate, gate, gate, long) }
+// Times returns how often a case is repeated: often as a rule, long in a long run.
+func Times(often, long int) int { return Sample(often, often, often, long) }
 
 // Sample is Times with a separate number for -short. The race detector slows simulations down and finds nothing in
 // simulations that run one goroutine at a time, so raced is their number in the short run with the detector.
-func Sample(short, raced, gate, long int) int {
+func Sample(short, raced, often, long int) int {
 	switch {
 	case testing.Short():
 		return short
@@ -36,7 +40,7 @@ func Sample(short, raced, gate, long int) int {
 	case Raced:
 		return raced
 	}
-	return gate
+	return often
 }
 
 // Needs skips a test under -short because it starts what: a database, a process, a browser. Helpers that start
@@ -56,11 +60,19 @@ func Slow(t testing.TB) {
 	}
 }
 
-// Only skips a test except in a long run; gate names the part of it that the short run covers, and where.
-func Only(t testing.TB, gate string) {
+// Gate skips a test outside of the gate; otherwise names what go test runs instead.
+func Gate(t testing.TB, otherwise string) {
+	t.Helper()
+	if !InGate() {
+		t.Skipf("left to .ci/run (CI=1): %s", otherwise)
+	}
+}
+
+// Only skips a test except in a long run; otherwise names what shorter runs cover, and where.
+func Only(t testing.TB, otherwise string) {
 	t.Helper()
 	if !On() {
-		t.Skipf("left to make test/long: %s", gate)
+		t.Skipf("left to make test/long: %s", otherwise)
 	}
 }
 

@@ -12,8 +12,8 @@
 //	proxy.Fault(mongotest.Fault{Command: "update", Collection: "leases", Kind: mongotest.LostReply})
 //	arrived, release := proxy.Hold("update", "leases")
 //
-// LOCUS_TEST_MONGODB_URI names the server. Without it a stand-in is started; with LOCUS_TEST=mongodb that is a
-// failure instead:
+// LOCUS_TEST_MONGODB_URI names the server. Without it the gate starts a stand-in, and other runs skip the test; with
+// LOCUS_TEST=mongodb that is a failure instead:
 //
 //	test ─► proxy of the test ─► proxy ─────────────────► standin: FerretDB 1.24 over SQLite
 //	        what goes wrong      one write at a time,     another process, built once for this machine,

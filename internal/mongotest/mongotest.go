@@ -46,11 +46,14 @@ func URI(t testing.TB) string {
 	return uri
 }
 
-// On returns the server: that of LOCUS_TEST_MONGODB_URI, else a stand-in, which the first call starts. The test is
-// skipped under -short. Without a server it is skipped, or fails under CI=1.
+// On returns the server: that of LOCUS_TEST_MONGODB_URI, else, in the gate, a stand-in, which the first call starts.
+// The test is skipped under -short. Without a server it is skipped, or fails under CI=1.
 func On(t testing.TB) Server {
 	t.Helper()
 	longtest.Needs(t, "MongoDB")
+	if os.Getenv("LOCUS_TEST_MONGODB_URI") == "" {
+		longtest.Gate(t, "nothing; the stand-in for MongoDB takes minutes to build. LOCUS_TEST_MONGODB_URI names a server")
+	}
 	shared.Lock()
 	defer shared.Unlock()
 	if !shared.found {

@@ -181,7 +181,7 @@ func (b *baseline) run(t *testing.T, binary string, env []string, limit, work ti
 	script := fmt.Sprintf(`ulimit -v %d; ulimit -t %.0f; exec "$@"`, mutantMemory, work.Seconds())
 	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", script, "sh", binary, "-test.v=test2json", "-test.failfast", "-test.count=1", "-test.timeout=" + limit.String()}, flags...)...)
 	cmd.Dir = filepath.Join(root, b.pkg)
-	cmd.Env = append(env, "LOCUS_LONG=", "RAPID_NOFAILFILE=true", "RAPID_SHRINKTIME=0s")
+	cmd.Env = append(env, "LOCUS_LONG=", "LOCUS_TEST=gate", "RAPID_NOFAILFILE=true", "RAPID_SHRINKTIME=0s")
 	cmd.WaitDelay = 10 * time.Second // for processes that a test has left behind
 	var out bytes.Buffer
 	cmd.Stdout = &untilFailed{&out, cancel}
