@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/locus-db/locus/sink/webhook"
+	"github.com/locus-db/locus/internal/outbound"
 )
 
 // Model is a language model behind an address that understands the chat completions of OpenAI.
@@ -32,14 +32,14 @@ const instructions = `You compare two records of a database and decide whether t
 // this host, and redirects are not followed. key is sent as a bearer token, unless it is empty. wait limits the time
 // for an answer.
 func Connect(address, name, key string, wait time.Duration) (*Model, error) {
-	u, err := webhook.Check(address)
+	u, err := outbound.Check(address)
 	if err != nil {
-		return nil, fmt.Errorf("judge: %s", strings.TrimPrefix(err.Error(), "webhook: "))
+		return nil, fmt.Errorf("judge: %w", err)
 	}
 	if u.RawQuery != "" {
 		return nil, fmt.Errorf("judge: the URL has a query, which is often a secret: leave it out")
 	}
-	return &Model{u.JoinPath("chat", "completions").String(), name, key, webhook.Client(u, wait, nil)}, nil
+	return &Model{u.JoinPath("chat", "completions").String(), name, key, outbound.Client(u, wait, nil)}, nil
 }
 
 type message struct {

@@ -5,8 +5,10 @@ package webhook
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 
+	"github.com/locus-db/locus/internal/outbound"
 	"github.com/locus-db/locus/sink"
 )
 
@@ -18,8 +20,10 @@ var driver = sink.Driver{
 		if u.RawQuery != "" {
 			return errors.New("webhook: the URL has a query, which may be a secret: leave it out, and verify the signatures")
 		}
-		_, err := Check(u.String())
-		return err
+		if _, err := outbound.Check(u.String()); err != nil {
+			return fmt.Errorf("webhook: %w", err)
+		}
+		return nil
 	},
 	Open:    func(_ context.Context, s sink.Spec) (sink.Sink, error) { return openSpec(s) },
 	Changes: func(_ context.Context, s sink.Spec) (sink.ChangeSink, error) { return openSpec(s) },

@@ -10,14 +10,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/locus-db/locus/internal/outbound"
 	"github.com/locus-db/locus/internal/span"
 	"github.com/locus-db/locus/sink"
 )
@@ -55,70 +54,16 @@ var (
 	_ sink.ChangeSink = (*Sink)(nil)
 )
 
-// Check returns an error unless requests may go to a URL: https, or http to this host, without a user or a fragment.
-func Check(text string) (*url.URL, error) {
-	u, err := url.Parse(text)
-	switch {
-	case err != nil:
-		return nil, errors.New("webhook: the URL cannot be parsed") // err quotes it, and it may contain a password
-	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
-		return nil, errors.New("webhook: want a URL like https://crm.example/locus")
-	case u.User != nil:
-		return nil, errors.New("webhook: the URL has a user: leave it out, and verify the signatures")
-	case u.Fragment != "":
-		return nil, errors.New("webhook: the URL has a fragment")
-	case u.Scheme == "http" && !loopback(u.Hostname()):
-		return nil, fmt.Errorf("webhook: http to %s, which is not this host: use https", u.Hostname())
-	}
-	return u, nil
-}
-
-// loopback reports whether a host is this one by its name alone.
-func loopback(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.IsLoopback()
-}
-
 // Open returns the sink of a URL. Nothing is requested yet.
 func Open(to string, opts Options) (*Sink, error) {
-	u, err := Check(to)
+	u, err := outbound.Check(to)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("webhook: %w", err)
 	}
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	return &Sink{url: to, opts: opts, client: Client(u, patience, opts.TLS)}, nil
-}
-
-// Client returns a client for requests to a URL that Check has returned. It follows no redirects, and sends requests
-// without TLS only to this host. wait limits the time of a request. conf may be nil.
-func Client(u *url.URL, wait time.Duration, conf *tls.Config) *http.Client {
-	dialer := &net.Dialer{Timeout: patience}
-	transport := &http.Transport{
-		TLSClientConfig: conf, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: lanes, IdleConnTimeout: time.Minute,
-		TLSHandshakeTimeout: patience, Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext,
-	}
-	if u.Scheme == "http" { // localhost is a name that can be made to lead elsewhere
-		transport.Proxy = nil
-		transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-			conn, err := dialer.DialContext(ctx, network, address)
-			if err != nil {
-				return nil, err
-			}
-			if addr, ok := conn.RemoteAddr().(*net.TCPAddr); !ok || !addr.IP.IsLoopback() {
-				return nil, errors.Join(fmt.Errorf("%w: %s is not this host: use https", sink.ErrStop, address), conn.Close())
-			}
-			return conn, nil
-		}
-	}
-	return &http.Client{
-		Transport: transport, Timeout: wait,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+	return &Sink{url: to, opts: opts, client: outbound.Client(u, patience, opts.TLS)}, nil
 }
 
 // Position implements sink.Sink: there are none.
@@ -201,6 +146,9 @@ func (s *Sink) post(ctx context.Context, id string, what any) (rejected string, 
 		var of *url.Error
 		if errors.As(err, &of) {
 			err = of.Err // without the URL, whose query may be a secret
+		}
+		if errors.Is(err, outbound.ErrElsewhere) {
+			err = fmt.Errorf("%w: %w", sink.ErrStop, err)
 		}
 		return "", fmt.Errorf("post to %s: %w", req.URL.Host, err)
 	}
