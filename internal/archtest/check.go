@@ -69,10 +69,14 @@ func checkImport(name, path string, rule Rule) []string {
 	return wrong
 }
 
-// checkUnused reports entries of the picture that the code does not use.
+// checkUnused reports entries of the picture that the code does not use, or that are repeated.
 func checkUnused(name string, imports, tests []string, rule Rule) []string {
 	var wrong []string
-	for _, target := range rule.Imports {
+	for i, target := range rule.Imports {
+		if slices.Contains(rule.Imports[:i], target) {
+			wrong = append(wrong, fmt.Sprintf("%s: %s is drawn twice; erase one in internal/archtest/picture.go",
+				title(name), title(target)))
+		}
 		if !slices.ContainsFunc(imports, func(path string) bool { return ours(path) && short(path) == target }) {
 			wrong = append(wrong, fmt.Sprintf("%s: does not import %s any more; erase the arrow in internal/archtest/picture.go",
 				title(name), title(target)))

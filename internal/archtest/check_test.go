@@ -96,11 +96,11 @@ func TestCheck_FindsPlantedImports(t *testing.T) {
 			archtest.Package{ImportPath: m + "/util"},
 			"util: package is not in the picture; draw it in internal/archtest/picture.go first",
 		},
-		"arrow that nobody takes": {
+		"arrow without an import": {
 			archtest.Package{ImportPath: m + "/entity"},
 			"entity: does not import locality any more; erase the arrow in internal/archtest/picture.go",
 		},
-		"module that nobody takes": {
+		"module without an import": {
 			archtest.Package{ImportPath: m + "/entity", Imports: []string{m + "/locality"}},
 			"entity: does not take github.com/cespare/xxhash/v2 any more; erase it in internal/archtest/picture.go",
 		},
@@ -142,6 +142,17 @@ func TestCheck_ReportsWhatIsGone(t *testing.T) {
 	want := []string{"cell: drawn in the picture, but there is no such package"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("missing package (-want +got):\n%s", diff)
+	}
+}
+
+func TestCheck_ReportsWhatIsDrawnTwice(t *testing.T) {
+	t.Parallel()
+	const m = archtest.Module
+	got := archtest.Check([]archtest.Package{{ImportPath: m + "/cell", Imports: []string{m + "/locality"}}, {ImportPath: m + "/locality"}},
+		map[string]archtest.Rule{"cell": {Imports: []string{"locality", "locality"}}, "locality": {}}, nil)
+	want := []string{"cell: locality is drawn twice; erase one in internal/archtest/picture.go"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("arrow drawn twice (-want +got):\n%s", diff)
 	}
 }
 
