@@ -126,12 +126,8 @@ func (s *store) Save(ctx context.Context, token int64, p sink.Progress) (asked [
 
 // admitted returns the requests that wait, if the owner of the token may write.
 func (s *store) admitted(ctx context.Context, tx storage.Tx, token int64) ([]sink.Request, error) {
-	l, err := tx.Lease(ctx, sink.LeaseName(s.name))
-	if err != nil {
+	if err := running.CheckOwner(ctx, tx, sink.LeaseName(s.name), s.h.owner, token); err != nil {
 		return nil, err
-	}
-	if l.Owner != s.h.owner || l.Token != token {
-		return nil, lease.ErrLost
 	}
 	head, err := tx.Head(ctx)
 	if err != nil {

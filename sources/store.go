@@ -14,7 +14,6 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/running"
-	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/source"
 	"github.com/locus-db/locus/storage"
 )
@@ -126,12 +125,8 @@ func (s *store) Save(ctx context.Context, token int64, p *source.Progress, add [
 
 // admitted returns the dead letters if the owner of the token may write.
 func (s *store) admitted(ctx context.Context, tx storage.Tx, token int64) ([]source.Letter, error) {
-	l, err := tx.Lease(ctx, source.LeaseName(s.name))
-	if err != nil {
+	if err := running.CheckOwner(ctx, tx, source.LeaseName(s.name), s.h.owner, token); err != nil {
 		return nil, err
-	}
-	if l.Owner != s.h.owner || l.Token != token {
-		return nil, lease.ErrLost
 	}
 	c, err := running.Read[catalog](ctx, tx, catalogName)
 	if err != nil {

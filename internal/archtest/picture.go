@@ -303,7 +303,7 @@ var Picture = map[string]Rule{
 	"audits":           {Imports: []string{"audit", "internal/engine", "internal/problem", "storage"}},
 	"sources": {
 		Imports: []string{"secret", "cell", "entity", "internal/engine", "internal/problem",
-			"internal/running", "lease", "match", "records", "resolve", "source", "storage"},
+			"internal/running", "match", "records", "resolve", "source", "storage"},
 		Tests: []string{natsServer, natsClient},
 	},
 	"counters": {Imports: []string{"counter", "internal/engine", "internal/problem"}},

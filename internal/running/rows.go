@@ -74,3 +74,12 @@ func Lease(e *engine.Engine, name, owner string) *lease.Holder {
 		}),
 	})
 }
+
+// CheckOwner returns lease.ErrLost unless a lease in the authority cell has the owner and the token.
+func CheckOwner(ctx context.Context, tx storage.Tx, name, owner string, token int64) error {
+	l, err := tx.Lease(ctx, name)
+	if err == nil && (l.Owner != owner || l.Token != token) {
+		err = lease.ErrLost
+	}
+	return err
+}
