@@ -34,95 +34,60 @@ func ParseSchema(text []byte) (*Schema, error) {
 
 func parseSchema(all definition.Value) *Schema {
 	s := &Schema{Sources: map[string]Source{}}
-	all.Fields("kind, version, attributes, sources, prior and weights", func(name string, v definition.Value) bool {
-		switch name {
-		case "kind":
-			s.Kind = v.Text()
-		case "version":
-			s.Version = v.Whole()
-		case "attributes":
-			v.Fields("", func(name string, v definition.Value) bool {
-				s.Attributes = append(s.Attributes, parseAttribute(v, name))
-				return true
-			})
-		case "sources":
-			v.Fields("", func(name string, v definition.Value) bool {
-				s.Sources[name] = parseSource(v)
-				return true
-			})
-		case "prior":
+	all.Fields(
+		definition.Text("kind", &s.Kind),
+		definition.Whole("version", &s.Version),
+		definition.Custom("attributes", func(v definition.Value) {
+			v.Each(func(name string, v definition.Value) { s.Attributes = append(s.Attributes, parseAttribute(v, name)) })
+		}),
+		definition.Custom("sources", func(v definition.Value) {
+			v.Each(func(name string, v definition.Value) { s.Sources[name] = parseSource(v) })
+		}),
+		definition.Custom("prior", func(v definition.Value) {
 			prior := v.Number()
 			if prior < -maxPrior || prior > 0 {
 				v.Fail("want bits from %d to 0", -maxPrior)
-				break
+				return
 			}
 			s.Prior = Weight(math.Round(100 * prior))
-		case "weights":
-			s.Weights = parseWeights(v)
-		default:
-			return false
-		}
-		return true
-	})
+		}),
+		definition.Custom("weights", func(v definition.Value) { s.Weights = parseWeights(v) }),
+	)
 	return s
 }
 
 func parseAttribute(v definition.Value, name string) Attribute {
 	a := Attribute{Name: name}
-	const words = "type, role, style, scope, region, half_life, many, required, tag, dimension and aliases"
-	v.Fields(words, func(word string, v definition.Value) bool {
-		switch word {
-		case "type":
-			a.Type = Type(v.Text())
-		case "role":
-			a.Role = Role(v.Text())
-		case "style":
-			a.Style = Style(v.Text())
-		case "scope":
-			a.Scope = Scope(v.Text())
-		case "region":
-			a.Region = v.Text()
-		case "half_life":
+	v.Fields(
+		definition.Text("type", &a.Type),
+		definition.Text("role", &a.Role),
+		definition.Text("style", &a.Style),
+		definition.Text("scope", &a.Scope),
+		definition.Text("region", &a.Region),
+		definition.Custom("half_life", func(v definition.Value) {
 			if a.HalfLife = v.Whole(); a.HalfLife < 1 && !v.Failed() {
 				v.Fail("want a number of days above 0")
 			}
-		case "many":
-			a.Many = v.Truth()
-		case "required":
-			a.Required = v.Truth()
-		case "tag":
-			a.Tag = v.Truth()
-		case "dimension":
-			a.Dimension = v.Truth()
-		case "aliases":
-			a.Aliases = v.List()
-		default:
-			return false
-		}
-		return true
-	})
+		}),
+		definition.Truth("many", &a.Many),
+		definition.Truth("required", &a.Required),
+		definition.Truth("tag", &a.Tag),
+		definition.Truth("dimension", &a.Dimension),
+		definition.List("aliases", &a.Aliases),
+	)
 	return a
 }
 
 func parseSource(v definition.Value) Source {
 	var s Source
-	v.Fields("trust, attributes and deduplicated", func(word string, v definition.Value) bool {
-		switch word {
-		case "trust":
-			s.Trust = parseTrust(v)
-		case "deduplicated":
-			s.Deduplicated = v.Truth()
-		case "attributes":
+	v.Fields(
+		definition.Custom("trust", func(v definition.Value) { s.Trust = parseTrust(v) }),
+		definition.Custom("attributes", func(v definition.Value) {
 			s.Attributes = map[string]float64{}
-			v.Fields("", func(attribute string, v definition.Value) bool {
-				s.Attributes[attribute] = parseTrust(v)
-				return true
-			})
-		default:
-			return false
-		}
-		return true
-	})
+			v.Each(func(attribute string, v definition.Value) { s.Attributes[attribute] = parseTrust(v) })
+		}),
+		definition.Truth("deduplicated", &s.Deduplicated),
+	)
 	return s
 }
 
@@ -137,19 +102,17 @@ func parseTrust(v definition.Value) float64 {
 
 func parseWeights(v definition.Value) map[string]map[string]Weight {
 	all := map[string]map[string]Weight{}
-	v.Fields("", func(line string, v definition.Value) bool {
+	v.Each(func(line string, v definition.Value) {
 		levels := map[string]Weight{}
-		v.Fields("", func(level string, v definition.Value) bool {
+		v.Each(func(level string, v definition.Value) {
 			weight := v.Number()
 			if weight < -maxWeight || weight > maxWeight {
 				v.Fail("want bits from %d to %d", -maxWeight, maxWeight)
-				return true
+				return
 			}
 			levels[level] = Weight(math.Round(100 * weight))
-			return true
 		})
 		all[line] = levels
-		return true
 	})
 	return all
 }

@@ -84,35 +84,20 @@ func (p *knownDefinitions) parse(text []byte) (*Definition, error) {
 }
 
 func parse(all definition.Value) (d Definition) {
-	all.Fields("rollup, kind, over, where, group, dimension, measures and store", func(name string, v definition.Value) bool {
-		switch name {
-		case "rollup":
-			d.Name = v.Text()
-		case "kind":
-			d.Kind = v.Text()
-		case "over":
-			d.Over = Over(v.Text())
-		case "where":
-			v.Fields("", func(attribute string, v definition.Value) bool {
-				d.Where = append(d.Where, condition(v, attribute))
-				return true
-			})
-		case "group":
-			d.Group = v.List()
-		case "dimension":
-			d.Dimension = v.Text()
-		case "measures":
-			v.Fields("", func(name string, v definition.Value) bool {
-				d.Measures = append(d.Measures, measure(v, name))
-				return true
-			})
-		case "store":
-			d.Store = Place(v.Text())
-		default:
-			return false
-		}
-		return true
-	})
+	all.Fields(
+		definition.Text("rollup", &d.Name),
+		definition.Text("kind", &d.Kind),
+		definition.Text("over", &d.Over),
+		definition.Custom("where", func(v definition.Value) {
+			v.Each(func(attribute string, v definition.Value) { d.Where = append(d.Where, condition(v, attribute)) })
+		}),
+		definition.List("group", &d.Group),
+		definition.Text("dimension", &d.Dimension),
+		definition.Custom("measures", func(v definition.Value) {
+			v.Each(func(name string, v definition.Value) { d.Measures = append(d.Measures, measure(v, name)) })
+		}),
+		definition.Text("store", &d.Store),
+	)
 	return d
 }
 
@@ -128,25 +113,20 @@ func condition(v definition.Value, attribute string) Condition {
 	if len(words) > 1 && slices.ContainsFunc(words, func(word string) bool { return word == "not" || word == "exists" }) {
 		v.Fail("not and exists cannot be combined; give other attributes fields of their own")
 	}
-	v.Fields("min, max, exists and not", func(word string, v definition.Value) bool {
-		switch word {
-		case "min":
-			c.Min = v.Text()
-		case "max":
-			c.Max = v.Text()
-		case "exists":
+	v.Fields(
+		definition.Text("min", &c.Min),
+		definition.Text("max", &c.Max),
+		definition.Custom("exists", func(v definition.Value) {
 			c.Exists = v.Truth()
 			c.Absent = !c.Exists
-		case "not":
+		}),
+		definition.Custom("not", func(v definition.Value) {
 			if c = condition(v, attribute); c.Not {
 				v.Fail("not takes one condition, and cannot be nested")
 			}
 			c.Not = true
-		default:
-			return false
-		}
-		return true
-	})
+		}),
+	)
 	return c
 }
 
@@ -156,20 +136,16 @@ func measure(v definition.Value, name string) Measure {
 		m.Func = Func(v.Text())
 		return m
 	}
-	v.Fields("sum, avg, min, max, top, distinct, scale and k", func(word string, v definition.Value) bool {
-		switch f := Func(word); {
-		case word == "scale":
-			m.Scale = v.Whole()
-		case word == "k":
-			m.K = v.Whole()
-		case f == Count || !f.known():
-			return false
-		case m.Func != "":
-			v.Fail("a measure has one function; this one has %s", m.Func)
-		default:
+	var fields []definition.Field
+	for _, f := range []Func{Sum, Avg, Min, Max, Top, Distinct} {
+		fields = append(fields, definition.Custom(string(f), func(v definition.Value) {
+			if m.Func != "" {
+				v.Fail("a measure has one function; this one has %s", m.Func)
+				return
+			}
 			m.Func, m.Attribute = f, v.Text()
-		}
-		return true
-	})
+		}))
+	}
+	v.Fields(append(fields, definition.Whole("scale", &m.Scale), definition.Whole("k", &m.K))...)
 	return m
 }

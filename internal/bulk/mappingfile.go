@@ -30,34 +30,22 @@ const maxMapping = 64 << 10
 func ParseMapping(text []byte) (*Options, error) {
 	r, all := definition.Read("mapping", maxMapping, text)
 	o := &Options{}
-	all.Fields("source, kind, key, set, ignore, ignore_unknown, observed_at and format", func(name string, v definition.Value) bool {
-		switch name {
-		case "source":
-			o.Source = v.Text()
-		case "kind":
-			o.Kind = v.Text()
-		case "key":
-			o.Key = textOrList(v)
-		case "ignore":
-			o.Ignore = textOrList(v)
-		case "ignore_unknown":
-			o.IgnoreUnknown = v.Truth()
-		case "set":
-			v.Fields("", func(attribute string, v definition.Value) bool {
-				for _, expression := range textOrList(v) {
+	all.Fields(
+		definition.Text("source", &o.Source),
+		definition.Text("kind", &o.Kind),
+		textOrList("key", &o.Key),
+		definition.Custom("set", func(v definition.Value) {
+			v.Each(func(attribute string, v definition.Value) {
+				for _, expression := range textsOf(v) {
 					o.Set = append(o.Set, Assignment{attribute, expression})
 				}
-				return true
 			})
-		case "observed_at":
-			o.Observed = parseObserved(v)
-		case "format":
-			parseFormat(v, o)
-		default:
-			return false
-		}
-		return true
-	})
+		}),
+		textOrList("ignore", &o.Ignore),
+		definition.Truth("ignore_unknown", &o.IgnoreUnknown),
+		definition.Custom("observed_at", func(v definition.Value) { o.Observed = parseObserved(v) }),
+		definition.Custom("format", func(v definition.Value) { parseFormat(v, o) }),
+	)
 	if len(r.Problems) == 0 {
 		if err := o.CheckDialect(); err != nil {
 			return nil, err
@@ -68,7 +56,11 @@ func ParseMapping(text []byte) (*Options, error) {
 	return nil, errors.New("the mapping is not valid: " + problem.Join(r.Problems))
 }
 
-func textOrList(v definition.Value) []string {
+func textOrList(name string, to *[]string) definition.Field {
+	return definition.Custom(name, func(v definition.Value) { *to = textsOf(v) })
+}
+
+func textsOf(v definition.Value) []string {
 	if v.Single() {
 		return []string{v.Text()}
 	}
@@ -80,57 +72,40 @@ func parseObserved(v definition.Value) (at Observed) {
 		at.Column = v.Text()
 		return at
 	}
-	v.Fields("column, layout and zone", func(name string, v definition.Value) bool {
-		switch name {
-		case "column":
-			at.Column = v.Text()
-		case "layout":
-			at.Layout = v.Text()
-		case "zone":
+	v.Fields(
+		definition.Text("column", &at.Column),
+		definition.Text("layout", &at.Layout),
+		definition.Custom("zone", func(v definition.Value) {
 			if at.Zone = v.Text(); !v.Failed() {
 				if _, err := time.LoadLocation(at.Zone); err != nil {
 					v.Fail("want a zone of the IANA database, such as Europe/Berlin")
 				}
 			}
-		default:
-			return false
-		}
-		return true
-	})
+		}),
+	)
 	return at
 }
 
 func parseFormat(v definition.Value, o *Options) {
-	v.Fields("type, delimiter, quote, encoding, header, columns, null, rows, sheet and spreadsheet", func(name string, v definition.Value) bool {
-		switch name {
-		case "type":
+	v.Fields(
+		definition.Custom("type", func(v definition.Value) {
 			if o.Format = Format(v.Text()); !slices.Contains(Formats, o.Format) {
 				v.Fail("want csv, jsonl, json, parquet or xlsx")
 			}
-		case "delimiter":
-			o.Delimiter = v.Text()
-		case "quote":
-			o.Quote = v.Text()
-		case "encoding":
+		}),
+		definition.Text("delimiter", &o.Delimiter),
+		definition.Text("quote", &o.Quote),
+		definition.Custom("encoding", func(v definition.Value) {
 			var err error
 			if o.Encoding, err = ParseEncoding(v.Text()); err != nil {
 				v.Fail("%v", err)
 			}
-		case "header":
-			o.NoHeader = !v.Truth()
-		case "columns":
-			o.Columns = v.List()
-		case "null":
-			o.Null = textOrList(v)
-		case "rows":
-			o.Rows = v.Text()
-		case "sheet":
-			o.Sheet = v.Text()
-		case "spreadsheet":
-			o.Spreadsheet = v.Truth()
-		default:
-			return false
-		}
-		return true
-	})
+		}),
+		definition.Custom("header", func(v definition.Value) { o.NoHeader = !v.Truth() }),
+		definition.List("columns", &o.Columns),
+		textOrList("null", &o.Null),
+		definition.Text("rows", &o.Rows),
+		definition.Text("sheet", &o.Sheet),
+		definition.Truth("spreadsheet", &o.Spreadsheet),
+	)
 }

@@ -85,28 +85,25 @@ func readConfig(path string) (*config, error) {
 	}
 	r, all := definition.Read("data", maxConfig, text)
 	c.reader = r
-	all.Fields(inWords(sections("")), func(name string, v definition.Value) bool {
-		if s, ok := settingAt("", name); ok {
-			c.add(s, v)
-			return true
-		}
-		words := sections(name)
-		if len(words) == 0 {
-			return false
-		}
-		if v.Empty() {
-			return true
-		}
-		v.Fields(inWords(words), func(field string, v definition.Value) bool {
-			s, ok := settingAt(name, field)
-			if ok {
-				c.add(s, v)
-			}
-			return ok
-		})
-		return true
-	})
+	all.Fields(c.fields("")...)
 	return c, c.err()
+}
+
+// fields returns the settings of a section as fields. Those of the top level, "", are the settings without a section,
+// and the sections.
+func (c *config) fields(section string) (fields []definition.Field) {
+	for _, name := range sections(section) {
+		s, ok := settingAt(section, name)
+		fields = append(fields, definition.Custom(name, func(v definition.Value) {
+			switch {
+			case ok:
+				c.add(s, v)
+			case !v.Empty():
+				v.Fields(c.fields(name)...)
+			}
+		}))
+	}
+	return fields
 }
 
 // add adds the value of a setting. A setting without a value has its default.
@@ -127,9 +124,8 @@ func (c *config) add(s setting, v definition.Value) {
 	case list:
 		one.texts = v.List()
 	case grants:
-		v.Fields("", func(name string, v definition.Value) bool {
+		v.Each(func(name string, v definition.Value) {
 			one.texts = append(one.texts, name+"="+strings.Join(v.List(), ","))
-			return true
 		})
 	}
 	c.values = append(c.values, one)

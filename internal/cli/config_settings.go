@@ -108,11 +108,6 @@ func sections(of string) []string {
 	return words
 }
 
-// inWords lists words for people.
-func inWords(words []string) string {
-	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
-}
-
 // settingAt returns a setting by section and name.
 func settingAt(section, name string) (setting, bool) {
 	for _, s := range settings {

@@ -9,8 +9,8 @@
 //
 // A decoder into structs stops at the first error and reports it in terms of Go types. The author of a definition
 // needs all errors at once: which field, in which line, what was expected, and which word was probably meant. So
-// the caller, which knows the fields, walks the definition field by field. A [Value] of the wrong form records a
-// [problem.Problem] and returns its zero value, and the walk continues.
+// the caller lists each [Field] with the place where its value goes. A [Value] of the wrong form records a
+// [problem.Problem] and is read as its zero value, and reading continues.
 //
 // # What is refused
 //

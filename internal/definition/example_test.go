@@ -16,19 +16,11 @@ func Example() {
 	var name string
 	var hour int
 	var wakes []string
-	all.Fields("alarm, hour and wakes", func(field string, v definition.Value) bool {
-		switch field {
-		case "alarm":
-			name = v.Text()
-		case "hour":
-			hour = v.Whole()
-		case "wakes":
-			wakes = v.List()
-		default:
-			return false
-		}
-		return true
-	})
+	all.Fields(
+		definition.Text("alarm", &name),
+		definition.Whole("hour", &hour),
+		definition.List("wakes", &wakes),
+	)
 
 	fmt.Println(name, hour, wakes)
 	for _, problem := range r.Problems {

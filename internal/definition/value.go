@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -135,7 +136,7 @@ func (v Value) Line() int { return v.node.Line }
 // Empty reports whether the field has no value, as in "name:".
 func (v Value) Empty() bool { return v.node.Kind == yaml.ScalarNode && v.node.Tag == "!!null" }
 
-// HasFields reports whether the value can be read by Fields.
+// HasFields reports whether the value can be read by Fields or Each.
 func (v Value) HasFields() bool { return v.node.Kind == yaml.MappingNode }
 
 // Single reports whether the value can be read by Text, Whole, Number or Truth.
@@ -150,9 +151,25 @@ func (v Value) Names() []string {
 	return names
 }
 
-// Fields calls each with every field. If each returns false the field is unknown; the problem lists the known
-// words, such as "min, max and exists".
-func (v Value) Fields(words string, each func(name string, v Value) bool) {
+// Fields reads the fields of a value. A field that is not in known is a problem, which lists those that are.
+func (v Value) Fields(known ...Field) {
+	names := make([]string, len(known))
+	for i, f := range known {
+		names[i] = f.name
+	}
+	v.Each(func(name string, value Value) {
+		if i := slices.Index(names, name); i >= 0 {
+			known[i].read(value)
+			return
+		}
+		last := len(names) - 1
+		v.r.note(v.r.lines[value.pointer], value.pointer, "no such word: there are %s and %s%s",
+			strings.Join(names[:last], ", "), names[last], Meant(name, names))
+	})
+}
+
+// Each calls read with every field of a value, whatever its name.
+func (v Value) Each(read func(name string, v Value)) {
 	if v.r.broken {
 		return
 	}
@@ -168,15 +185,11 @@ func (v Value) Fields(words string, each func(name string, v Value) bool) {
 		case key.Kind != yaml.ScalarNode || key.Tag == "!!merge":
 			at := cmp.Or(v.pointer, problem.Pointer(v.r.subject))
 			v.r.note(key.Line, at, "want the name of a field, not %s", what(key))
-			continue
 		case line > 0:
 			v.r.note(key.Line, value.pointer, "is given twice, first in line %d: remove one of the two", line)
-			continue
-		}
-		first[key.Value], v.r.lines[value.pointer], v.r.columns[value.pointer] = key.Line, key.Line, key.Column
-		if !each(key.Value, value) {
-			v.r.note(key.Line, value.pointer, "no such word: there are %s%s", words,
-				Meant(key.Value, strings.Split(strings.Replace(words, " and ", ", ", 1), ", ")))
+		default:
+			first[key.Value], v.r.lines[value.pointer], v.r.columns[value.pointer] = key.Line, key.Line, key.Column
+			read(key.Value, value)
 		}
 	}
 }

@@ -25,29 +25,17 @@ type thing struct {
 func read(text string) (*definition.Reader, thing) {
 	r, all := definition.Read("thing", 200, []byte(text))
 	var t thing
-	all.Fields("text, list, whole, number, truth and inner", func(name string, v definition.Value) bool {
-		switch name {
-		case "text":
-			t.Text = v.Text()
-		case "list":
-			t.List = v.List()
-		case "whole":
-			t.Whole = v.Whole()
-		case "number":
-			t.Number = v.Number()
-		case "truth":
-			t.Truth = v.Truth()
-		case "inner":
+	all.Fields(
+		definition.Text("text", &t.Text),
+		definition.List("list", &t.List),
+		definition.Whole("whole", &t.Whole),
+		definition.Custom("number", func(v definition.Value) { t.Number = v.Number() }),
+		definition.Truth("truth", &t.Truth),
+		definition.Custom("inner", func(v definition.Value) {
 			t.Inner = map[string]string{}
-			v.Fields("", func(name string, v definition.Value) bool {
-				t.Inner[name] = v.Text()
-				return true
-			})
-		default:
-			return false
-		}
-		return true
-	})
+			v.Each(func(name string, v definition.Value) { t.Inner[name] = v.Text() })
+		}),
+	)
 	return r, t
 }
 
