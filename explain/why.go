@@ -75,48 +75,55 @@ func (h *Handle) Why(ctx context.Context, id locality.ID) (*Explanation, error) 
 	if err != nil {
 		return nil, err
 	}
-	type pair struct {
-		a, b   int
-		vector match.Vector
-		weight match.Weight
-	}
-	var pairs []pair
-	leads := match.Leaders(norms)
-	for b := range norms {
-		for a := range b {
-			if a != leads[b] && (a != leads[a] || b != leads[b]) {
-				continue // an equivalent reason is already listed
-			}
-			v := m.Compare(norms[a], norms[b])
-			pairs = append(pairs, pair{a, b, v, m.Sum(v)})
-		}
-	}
 	made, err := h.engine.Decisions(ctx, e.Entity.PUIDs())
 	if err != nil {
 		return nil, err
 	}
-	// Decisions come first, as in clustering.
-	said := func(p pair) *entity.Decision {
-		d := decisions.Between(made, []entity.PUID{records[p.a].PUID}, []entity.PUID{records[p.b].PUID})
-		if d == nil || d.Verdict != entity.VerdictSame {
-			return nil
-		}
-		return d
+	for _, t := range strongest(ties(m, norms, records, made), len(records)) {
+		e := m.Explain(norms[t.a], norms[t.b], t.vector)
+		why.Joins = append(why.Joins, Join{entity.Ref(e.A), entity.Ref(e.B), e, t.decided})
 	}
-	if len(made) > 0 {
-		for i := range pairs {
-			if said(pairs[i]) != nil {
-				pairs[i].weight = match.MustLink
+	return why, nil
+}
+
+// tie is the comparison of two records of an entity, by their indexes.
+type tie struct {
+	a, b    int
+	vector  match.Vector
+	weight  match.Weight
+	decided *entity.Decision // that they are the same thing
+}
+
+// ties compares the records, except pairs whose reason another pair has already.
+func ties(m *match.Matcher, norms []*match.Record, records []*entity.Record, made []entity.Decision) (all []tie) {
+	leads := match.Leaders(norms)
+	for b := range norms {
+		for a := range b {
+			if a != leads[b] && (a != leads[a] || b != leads[b]) {
+				continue
 			}
+			v := m.Compare(norms[a], norms[b])
+			t := tie{a: a, b: b, vector: v, weight: m.Sum(v)}
+			if d := decisions.Between(made, []entity.PUID{records[a].PUID}, []entity.PUID{records[b].PUID}); d != nil &&
+				d.Verdict == entity.VerdictSame {
+				t.weight, t.decided = match.MustLink, d
+			}
+			all = append(all, t)
 		}
 	}
-	slices.SortStableFunc(pairs, func(x, y pair) int { return cmp.Compare(y.weight, x.weight) })
-	part := make([]int, len(records))
+	return all
+}
+
+// strongest returns the strongest ties that connect n records: a maximum spanning tree. Decisions come first, as in
+// clustering.
+func strongest(all []tie, n int) (tree []tie) {
+	slices.SortStableFunc(all, func(x, y tie) int { return cmp.Compare(y.weight, x.weight) })
+	part := make([]int, n)
 	for i := range part {
 		part[i] = i
 	}
-	for _, p := range pairs {
-		from, to := part[p.b], part[p.a]
+	for _, t := range all {
+		from, to := part[t.b], part[t.a]
 		if from == to {
 			continue
 		}
@@ -125,10 +132,9 @@ func (h *Handle) Why(ctx context.Context, id locality.ID) (*Explanation, error) 
 				part[i] = to
 			}
 		}
-		e := m.Explain(norms[p.a], norms[p.b], p.vector)
-		why.Joins = append(why.Joins, Join{entity.Ref(e.A), entity.Ref(e.B), e, said(p)})
+		tree = append(tree, t)
 	}
-	return why, nil
+	return tree
 }
 
 // among returns the matcher of a kind, weighted by the name frequencies of the live records for the names that these
