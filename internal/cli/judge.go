@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/judge"
@@ -98,31 +99,36 @@ func (f *judging) open(ctx context.Context, a *app) (judge.Judge, error) {
 	return judge.Connect(f.modelURL, f.model, strings.TrimSpace(string(key)), f.wait)
 }
 
+// hearing is a run of locus judge.
+type hearing struct {
+	*app
+	c      *cobra.Command
+	client *client
+	flags  *judging
+	judge  judge.Judge // nil without asking
+	author string
+
+	met                        map[[2]entity.Ref]bool
+	said                       map[judge.Verdict]int
+	questions, unread, decided int
+}
+
 // judge asks about pairs until the budget is spent or no pair is left.
 func (a *app) judge(c *cobra.Command, cl *client, f *judging) (err error) {
-	author, err := f.author(c, cl)
-	if err != nil {
+	h := &hearing{app: a, c: c, client: cl, flags: f, met: map[[2]entity.Ref]bool{}, said: map[judge.Verdict]int{}}
+	if h.author, err = f.author(c, cl); err != nil {
 		return err
 	}
-	var asked judge.Judge
 	if !f.dryRun {
-		if asked, err = f.open(c.Context(), a); err != nil {
+		if h.judge, err = f.open(c.Context(), a); err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, asked.Close()) }()
+		defer func() { err = errors.Join(err, h.judge.Close()) }()
+		defer h.summary()
 	}
-	said := map[judge.Verdict]int{}
-	unread, questions, decided := 0, 0, 0
-	defer func() {
-		if !f.dryRun {
-			a.say("asked about %s: %d same, %d different, %d unsure, %d invalid answers; locus decision withdraw --author %s withdraws them",
-				plural(questions, "pair"), said[judge.Same], said[judge.Different], said[judge.Unsure], unread, term.Escape(author))
-		}
-	}()
-	met := map[[2]entity.Ref]bool{}
-	for cursor, before := "", 0; questions < f.budget; {
+	for cursor, before := "", 0; h.questions < f.budget; {
 		q := orderQuery(f.order)
-		q.Set("limit", fmt.Sprint(min(20, f.budget-questions)))
+		q.Set("limit", fmt.Sprint(min(20, f.budget-h.questions)))
 		if cursor != "" {
 			q.Set("cursor", cursor)
 		}
@@ -131,52 +137,62 @@ func (a *app) judge(c *cobra.Command, cl *client, f *judging) (err error) {
 			return err
 		}
 		for i := range page.Pairs {
-			p := &page.Pairs[i]
-			if met[[2]entity.Ref{p.A, p.B}] {
-				continue
-			}
-			met[[2]entity.Ref{p.A, p.B}] = true
-			question, err := f.question(c, cl, questions+1, p.Kind, p.A, p.B)
-			switch {
-			case err != nil:
-				return err
-			case len(question.A) == 0 || len(question.B) == 0: // deleted, or nothing is left that may be sent
-				continue
-			}
-			questions++
-			if f.dryRun {
-				if err := a.printJSON(question); err != nil {
-					return err
-				}
-				continue
-			}
-			answer, err := asked.Ask(c.Context(), question)
-			if errors.Is(err, judge.ErrAnswer) {
-				unread++
-				a.say("%s and %s: %s", term.Escape(p.A.String()), term.Escape(p.B.String()), term.Escape(err.Error()))
-				continue
-			} else if err != nil {
-				return &failure{Code: "judge_failed", Message: err.Error(), Exit: exitFailed,
-					Hint: "earlier answers are decided; repeat the command for the rest"}
-			}
-			said[answer.Verdict]++
-			if answer.Verdict == judge.Unsure {
-				continue
-			}
-			d := verdictOn(p.A.String(), p.B.String(), answer.Verdict == judge.Same)
-			d.Author, d.Reason = author, answer.Reason
-			if err := a.decide(c, cl, d); err != nil {
+			if err := h.hear(&page.Pairs[i]); err != nil {
 				return err
 			}
-			decided++
 		}
 		if cursor = page.Cursor; cursor == "" {
-			if decided == before {
+			if h.decided == before {
 				return nil
 			}
-			before = decided // answers lead to other questions
+			before = h.decided // answers lead to other questions
 		}
 	}
+	return nil
+}
+
+func (h *hearing) summary() {
+	h.say("asked about %s: %d same, %d different, %d unsure, %d invalid answers; locus decision withdraw --author %s withdraws them",
+		plural(h.questions, "pair"), h.said[judge.Same], h.said[judge.Different], h.said[judge.Unsure], h.unread, term.Escape(h.author))
+}
+
+// hear asks about a pair, unless it was asked about before, and decides as the judge answers.
+func (h *hearing) hear(p *decisions.ReviewPair) error {
+	if h.met[[2]entity.Ref{p.A, p.B}] {
+		return nil
+	}
+	h.met[[2]entity.Ref{p.A, p.B}] = true
+	question, err := h.flags.question(h.c, h.client, h.questions+1, p.Kind, p.A, p.B)
+	switch {
+	case err != nil:
+		return err
+	case len(question.A) == 0 || len(question.B) == 0: // deleted, or nothing is left that may be sent
+		return nil
+	}
+	h.questions++
+	if h.judge == nil {
+		return h.printJSON(question)
+	}
+	answer, err := h.judge.Ask(h.c.Context(), question)
+	switch {
+	case errors.Is(err, judge.ErrAnswer):
+		h.unread++
+		h.say("%s and %s: %s", term.Escape(p.A.String()), term.Escape(p.B.String()), term.Escape(err.Error()))
+		return nil
+	case err != nil:
+		return &failure{Code: "judge_failed", Message: err.Error(), Exit: exitFailed,
+			Hint: "earlier answers are decided; repeat the command for the rest"}
+	}
+	h.said[answer.Verdict]++
+	if answer.Verdict == judge.Unsure {
+		return nil
+	}
+	d := verdictOn(p.A.String(), p.B.String(), answer.Verdict == judge.Same)
+	d.Author, d.Reason = h.author, answer.Reason
+	if err := h.decide(h.c, h.client, d); err != nil {
+		return err
+	}
+	h.decided++
 	return nil
 }
 
