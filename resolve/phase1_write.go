@@ -72,6 +72,10 @@ func (b *batch) refuse(group []int, err error) {
 // outdated, the cells with other rules, and the errors.
 func (b *batch) putOnce(ctx context.Context, todo []int) (again []int, late []cell.ID, why error) {
 	targets, err := b.find(ctx, todo)
+	var successors map[entity.PUID]locality.ID
+	if err == nil {
+		successors, err = b.successors(ctx, targets)
+	}
 	if err != nil {
 		b.refuse(todo, err)
 		return nil, nil, nil
@@ -82,47 +86,11 @@ func (b *batch) putOnce(ctx context.Context, todo []int) (again []int, late []ce
 			groups[t.cell] = append(groups[t.cell], i)
 		}
 	}
-	successors, err := b.successors(ctx, targets)
-	if err != nil {
-		b.refuse(todo, err)
-		return nil, nil, nil
-	}
-	var mu sync.Mutex
 	for len(groups) > 0 {
-		var written []cell.ID
-		elsewhere := map[int]entity.PUID{}
-		var vanished []int
-		_ = eachCell(groups, func(id cell.ID, group []int) error {
-			p, err := b.putCell(ctx, id, group, targets, successors)
-			mu.Lock()
-			defer mu.Unlock()
-			switch {
-			case err == nil:
-				b.took(id, p)
-				for _, i := range p.group {
-					if !slices.Contains(p.vanished, i) {
-						b.tell(i, b.results[i])
-					}
-				}
-				written = append(written, id)
-				maps.Copy(elsewhere, p.elsewhere)
-				vanished = append(vanished, p.vanished...)
-			case outdated(err):
-				again, why = append(again, group...), errors.Join(why, err)
-				if errors.Is(err, errOldRules) {
-					late = append(late, id)
-				}
-			default:
-				if errors.Is(err, cell.ErrCommitUnknown) {
-					b.redoLog.markDirty()
-				}
-				b.refuse(group, fmt.Errorf("cell %v: %w", id, b.asked(id, err)))
-			}
-			return nil
-		})
-		b.redoLog.removed(written)
+		r := b.putCells(ctx, groups, targets, successors)
+		again, late, why = append(again, r.again...), append(late, r.late...), errors.Join(why, r.why)
 		clear(groups)
-		for i, puid := range elsewhere {
+		for i, puid := range r.elsewhere {
 			home, err := b.home(puid)
 			if err != nil {
 				again, why = append(again, i), errors.Join(why, err)
@@ -133,7 +101,7 @@ func (b *batch) putOnce(ctx context.Context, todo []int) (again []int, late []ce
 			targets[i] = target{key: t.key, cell: home, puid: puid, sure: true}
 			groups[home] = append(groups[home], i)
 		}
-		for i, t := range b.findAgain(ctx, vanished, targets) {
+		for i, t := range b.findAgain(ctx, r.vanished, targets) {
 			targets[i] = t
 			groups[t.cell] = append(groups[t.cell], i)
 		}
@@ -142,6 +110,53 @@ func (b *batch) putOnce(ctx context.Context, todo []int) (again []int, late []ce
 		}
 	}
 	return again, late, why
+}
+
+// unwritten are ops that cells did not write.
+type unwritten struct {
+	again     []int               // the cell map or the rules were outdated
+	late      []cell.ID           // the cells with other rules
+	why       error               // of again
+	elsewhere map[int]entity.PUID // the keys have records of other cells
+	vanished  []int               // the cached records are gone
+}
+
+// putCells writes the group of each cell, in one transaction per cell.
+func (b *batch) putCells(ctx context.Context, groups map[cell.ID][]int, targets map[int]target,
+	successors map[entity.PUID]locality.ID) unwritten {
+	r := unwritten{elsewhere: map[int]entity.PUID{}}
+	var mu sync.Mutex
+	var written []cell.ID
+	_ = eachCell(groups, func(id cell.ID, group []int) error {
+		p, err := b.putCell(ctx, id, group, targets, successors)
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case err == nil:
+			b.took(id, p)
+			for _, i := range p.group {
+				if !slices.Contains(p.vanished, i) {
+					b.tell(i, b.results[i])
+				}
+			}
+			written = append(written, id)
+			maps.Copy(r.elsewhere, p.elsewhere)
+			r.vanished = append(r.vanished, p.vanished...)
+		case outdated(err):
+			r.again, r.why = append(r.again, group...), errors.Join(r.why, err)
+			if errors.Is(err, errOldRules) {
+				r.late = append(r.late, id)
+			}
+		default:
+			if errors.Is(err, cell.ErrCommitUnknown) {
+				b.redoLog.markDirty()
+			}
+			b.refuse(group, fmt.Errorf("cell %v: %w", id, b.asked(id, err)))
+		}
+		return nil
+	})
+	b.redoLog.removed(written)
+	return r
 }
 
 func (b *batch) putCell(ctx context.Context, id cell.ID, group []int, targets map[int]target, successors map[entity.PUID]locality.ID) (*recordWriter, error) {
