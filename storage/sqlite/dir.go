@@ -94,19 +94,12 @@ func OpenDir(ctx context.Context, path string, opts *DirOptions) (*storage.Cells
 	if err != nil {
 		return nil, errors.Join(err, unlock(locked), locked.Close())
 	}
-	var made *cell.Spec
-	if !o.MustExist && !ledger.knows() { // a directory that had cells is never created again
-		made = &cell.Spec{Salt: o.Salt, Generations: []cell.Generation{{Cells: uint64(max(o.Cells, 0)), URLs: []string{cellURL}}}}
-		if o.Cells == 0 {
-			made.Generations[0].Cells = defaultCells
-		}
-	}
 	attested := beat
 	if o.Scratch { // it is not restored from a backup
 		attested = 0
 	}
 	cells, err := cell.OpenCells(ctx, cell.CellsOptions[storage.Tx]{
-		Authority: authority, New: made, Rules: o.Rules, Alone: true, Notice: o.Notice, OnEvent: o.OnEvent,
+		Authority: authority, New: o.firstMap(ledger), Rules: o.Rules, Alone: true, Notice: o.Notice, OnEvent: o.OnEvent,
 		Ledger: ledger, Beat: attested, Restored: o.Restored, Readdress: readdress(o.Readdress),
 		Check: func(m *cell.Map) error {
 			if o.Readdress != nil {
@@ -125,22 +118,37 @@ func OpenDir(ctx context.Context, path string, opts *DirOptions) (*storage.Cells
 	if err != nil {
 		return nil, fmt.Errorf("open data directory %s: %w", path, err)
 	}
-	if have := cells.Map().Count(0); o.Cells != 0 && have != uint64(o.Cells) {
-		err = fmt.Errorf("%w: %s has %d cells, not %d: leave the number out", cell.ErrIdentity, path, have, o.Cells)
-	}
-	if err == nil {
-		err = openFiles(ctx, cells)
-	}
-	if err == nil {
-		err = cells.Verify(ctx)
-	}
-	if err == nil && cells.Map().Until().IsZero() {
-		err = date(ctx, cells)
-	}
-	if err != nil {
+	if err := o.complete(ctx, cells, path); err != nil {
 		return nil, errors.Join(err, cells.Close())
 	}
 	return cells, nil
+}
+
+// firstMap returns the cell map of a new installation, nil if none may be created. A directory that had cells is never
+// created again.
+func (o *DirOptions) firstMap(l *ledger) *cell.Spec {
+	if o.MustExist || l.knows() {
+		return nil
+	}
+	first := cell.Generation{Cells: defaultCells, URLs: []string{cellURL}}
+	if o.Cells != 0 {
+		first.Cells = uint64(max(o.Cells, 0))
+	}
+	return &cell.Spec{Salt: o.Salt, Generations: []cell.Generation{first}}
+}
+
+// complete checks that all cells of the map are there, and dates a map without a date.
+func (o *DirOptions) complete(ctx context.Context, cells *storage.Cells, path string) error {
+	if have := cells.Map().Count(0); o.Cells != 0 && have != uint64(o.Cells) {
+		return fmt.Errorf("%w: %s has %d cells, not %d: leave the number out", cell.ErrIdentity, path, have, o.Cells)
+	}
+	if err := openFiles(ctx, cells); err != nil {
+		return err
+	}
+	if err := cells.Verify(ctx); err != nil || !cells.Map().Until().IsZero() {
+		return err
+	}
+	return date(ctx, cells)
 }
 
 func isFile(url string) bool { return strings.HasPrefix(url, scheme+":") }
