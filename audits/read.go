@@ -28,7 +28,9 @@ func (h *Handle) Before(ctx context.Context, before audit.Position, limit int) (
 
 // Each calls do with every row of the log as of one moment, the oldest first. The error is that of do or of the cell.
 func (h *Handle) Each(ctx context.Context, do func(audit.Row) error) error {
-	return engine.Wrap(h.engine.View(ctx, h.engine.Map().Authority(), func(tx storage.Tx) error { return each(ctx, tx, do) }))
+	return engine.Wrap(h.engine.View(ctx, h.engine.Map().Authority(), func(tx storage.Tx) error {
+		return each(ctx, tx, do)
+	}))
 }
 
 func each(ctx context.Context, tx storage.Tx, do func(audit.Row) error) error {

@@ -60,7 +60,9 @@ func (w *worker[T]) compact(ctx context.Context, p protocol.Compaction) (protoco
 	case protocol.ActionFloor:
 		return w.change(ctx, func(m *Map) error { return w.raise(ctx, m, gen) })
 	case protocol.ActionRetire:
-		return protocol.Reply{}, w.all(ctx, StepRetired, gen, func(ctx context.Context, id ID) error { return w.advance(ctx, id, Retired, r.Epoch) })
+		return protocol.Reply{}, w.all(ctx, StepRetired, gen, func(ctx context.Context, id ID) error {
+			return w.advance(ctx, id, Retired, r.Epoch)
+		})
 	default: // ActionDrop
 		return protocol.Reply{}, w.all(ctx, StepDropped, gen, w.drop)
 	}
@@ -126,7 +128,8 @@ func (w *worker[T]) copyKeys(ctx context.Context, p protocol.Compaction) (protoc
 
 // copyInto copies into one cell of the current generation. Because segments nest, its rows come from one cell of each
 // older generation, in copy order.
-func (w *worker[T]) copyInto(ctx context.Context, m *Map, p protocol.Compaction, target ID, copied func(rows int)) error {
+func (w *worker[T]) copyInto(ctx context.Context, m *Map, p protocol.Compaction, target ID,
+	copied func(rows int)) error {
 	lo, end := m.bounds(target)
 	newest, oldest := p.From()
 	var sources []*source[T]

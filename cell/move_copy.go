@@ -41,7 +41,9 @@ func (m *mover[T]) copy(ctx context.Context) error {
 				break
 			}
 			after = slices.Clone(key(table, rows[len(rows)-1]))
-			if err := m.target.Update(ctx, func(t T) error { return m.opts.Copier(t).WriteRows(ctx, table.Name, rows) }); err != nil {
+			if err := m.target.Update(ctx, func(t T) error {
+				return m.opts.Copier(t).WriteRows(ctx, table.Name, rows)
+			}); err != nil {
 				return fmt.Errorf("write %s: %w", table.Name, err)
 			}
 			m.progress.Rows += int64(len(rows))

@@ -216,7 +216,8 @@ func (c *Cells[T]) rename(ctx context.Context, db Opened[T], next *Map, cells []
 }
 
 // apart opens each database of a copy on a separate connection, several at a time, and calls do with it.
-func (c *Cells[T]) apart(ctx context.Context, cells []Readdressed, do func(context.Context, Readdressed, Opened[T]) error) error {
+func (c *Cells[T]) apart(ctx context.Context, cells []Readdressed,
+	do func(context.Context, Readdressed, Opened[T]) error) error {
 	at := map[ID]Readdressed{}
 	ids := make([]ID, 0, len(cells))
 	for _, r := range cells {

@@ -147,7 +147,9 @@ func (w *worker[T]) publish(ctx context.Context, m *Map, gen int) error {
 }
 
 func (w *worker[T]) seal(ctx context.Context, r protocol.Request) error {
-	return w.all(ctx, StepSealed, int(r.Gen), func(ctx context.Context, id ID) error { return w.advance(ctx, id, Sealed, r.Epoch) })
+	return w.all(ctx, StepSealed, int(r.Gen), func(ctx context.Context, id ID) error {
+		return w.advance(ctx, id, Sealed, r.Epoch)
+	})
 }
 
 // advance moves a cell's key state on to at least the given one.

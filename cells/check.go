@@ -36,7 +36,8 @@ type Checking struct {
 // records, births, postings, edges, entities, the search index, decisions, logs and totals, counters, the copies of the
 // cell map, and rollups. Without Repair it writes nothing. With it, rows that follow from records are recomputed; ids
 // stay. Each difference is passed to found. The error names the parts that could not be compared.
-func (h *Handle) Check(ctx context.Context, opts Checking, found func(Difference) error, progress func(CheckProgress) error) error {
+func (h *Handle) Check(ctx context.Context, opts Checking, found func(Difference) error,
+	progress func(CheckProgress) error) error {
 	if opts.Repair {
 		if err := h.engine.CheckWrites(); err != nil {
 			return err
@@ -139,7 +140,9 @@ func (c *cellCheck) counters(ctx context.Context, id cell.ID) error {
 			return err
 		}
 	}
-	return c.pages(ctx, id, "metric", func(_ storage.Tx, rows [][]any) ([]Difference, error) { return c.metrics(ctx, id, rows) })
+	return c.pages(ctx, id, "metric", func(_ storage.Tx, rows [][]any) ([]Difference, error) {
+		return c.metrics(ctx, id, rows)
+	})
 }
 
 func bucketsOf(table counter.Table) func(context.Context, storage.Tx, []counter.BucketKey) ([]counter.Damage, error) {
@@ -173,7 +176,8 @@ func (c *cellCheck) metrics(ctx context.Context, id cell.ID, rows [][]any) (foun
 }
 
 // pages reads a table page by page and reports the findings of look in each.
-func (c *cellCheck) pages(ctx context.Context, id cell.ID, table string, look func(storage.Tx, [][]any) ([]Difference, error)) error {
+func (c *cellCheck) pages(ctx context.Context, id cell.ID, table string,
+	look func(storage.Tx, [][]any) ([]Difference, error)) error {
 	for after := []any(nil); ; {
 		var rows [][]any
 		var found []Difference

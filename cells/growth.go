@@ -57,7 +57,8 @@ func (h *Handle) Compact(ctx context.Context, to int, progress func(cell.Progres
 
 // Move moves a cell to another database during reads and writes, and creates that database if necessary; see cell.Move.
 // It may be interrupted and started again anywhere.
-func (h *Handle) Move(ctx context.Context, id cell.ID, to cell.Destination, progress func(cell.MoveProgress)) (cell.MoveProgress, error) {
+func (h *Handle) Move(ctx context.Context, id cell.ID, to cell.Destination,
+	progress func(cell.MoveProgress)) (cell.MoveProgress, error) {
 	if err := h.engine.CheckWrites(); err != nil {
 		return cell.MoveProgress{}, err
 	}

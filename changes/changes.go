@@ -85,7 +85,8 @@ func (h *Handle) Read(ctx context.Context, q Query) (changes []Change, next chan
 }
 
 // changesAfter reads a page of a log.
-func changesAfter(ctx context.Context, tx storage.Tx, after changelog.Seq, named bool, limit int) ([]changelog.Change, error) {
+func changesAfter(ctx context.Context, tx storage.Tx, after changelog.Seq, named bool,
+	limit int) ([]changelog.Change, error) {
 	bounds, err := tx.Bounds(ctx)
 	switch {
 	case err != nil:

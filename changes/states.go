@@ -108,7 +108,8 @@ func (h *Handle) States(ctx context.Context, ids []locality.ID, records []entity
 
 // ListStates returns the states of the ids of a cell in order, those after the given id; next is the After of the next
 // page, the zero id at the end. See States.
-func (h *Handle) ListStates(ctx context.Context, of cell.ID, after locality.ID, limit int) (page []mirror.State, next locality.ID, err error) {
+func (h *Handle) ListStates(ctx context.Context, of cell.ID, after locality.ID,
+	limit int) (page []mirror.State, next locality.ID, err error) {
 	if limit < 1 || limit > mirror.MostStates {
 		return nil, next, problem.Invalid("/limit", "invalid", "limit %d: want 1 to %d", limit, mirror.MostStates)
 	}
@@ -142,7 +143,8 @@ type led struct {
 }
 
 // statesIn reads the births of a cell and resolves them as far as that cell can, in one snapshot.
-func (h *Handle) statesIn(ctx context.Context, home cell.ID, read func(storage.Tx) ([]*entity.Birth, []locality.ID, error)) ([]led, error) {
+func (h *Handle) statesIn(ctx context.Context, home cell.ID,
+	read func(storage.Tx) ([]*entity.Birth, []locality.ID, error)) ([]led, error) {
 	var ids []locality.ID
 	var births []*entity.Birth
 	records, entities := map[entity.PUID]*entity.Record{}, map[entity.PUID]*entity.Entity{}
@@ -198,7 +200,8 @@ func (h *Handle) statesIn(ctx context.Context, home cell.ID, read func(storage.T
 }
 
 // stateOf sets the state of a birth, given its record, if it exists, and the entities of the cell.
-func (h *Handle) stateOf(ctx context.Context, to *led, b *entity.Birth, rec *entity.Record, entities map[entity.PUID]*entity.Entity) error {
+func (h *Handle) stateOf(ctx context.Context, to *led, b *entity.Birth, rec *entity.Record,
+	entities map[entity.PUID]*entity.Entity) error {
 	switch {
 	case b == nil:
 		to.Kind = mirror.Unknown

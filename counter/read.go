@@ -183,7 +183,8 @@ func gather[T any](ctx context.Context, cells []string, ask func(context.Context
 
 // readCell reads metrics of one cell in one snapshot, so that days equal the sum of their hours and minutes
 // despite concurrent writes. Entries of list without a name are skipped.
-func (r *Recorder) readCell(ctx context.Context, p *plan, cell string, list func(Tx) ([]Meta, error)) (lines []*line, err error) {
+func (r *Recorder) readCell(ctx context.Context, p *plan, cell string,
+	list func(Tx) ([]Meta, error)) (lines []*line, err error) {
 	db := r.cells.Cell(cell)
 	err = db.View(ctx, func(tx Tx) error {
 		metas, err := list(tx)

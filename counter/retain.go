@@ -94,7 +94,8 @@ func expired(now time.Time, kept time.Duration) int64 { return MinuteOf(now.Add(
 
 // drop scans compacted days with a detail, from a day on, and drops details past the retention of their metric.
 // Damaged days stay and are returned.
-func (r *Recorder) drop(ctx context.Context, db Database, look looked, since int64, now time.Time) (damaged []error, err error) {
+func (r *Recorder) drop(ctx context.Context, db Database, look looked, since int64,
+	now time.Time) (damaged []error, err error) {
 	const most = 100
 	conflicts := 0
 	below := NewBucketKey(expired(now, look.kept), 0)

@@ -20,7 +20,8 @@ var ErrChanged = errors.New("the selected pairs have changed since the preview: 
 // DecideAll makes one decision about each chosen pair, all with the same batch, which it returns; Undo withdraws them.
 // A choice by a filter needs the stamp of the effect that was shown: if other pairs are chosen by now, the error is
 // ErrChanged and nothing is decided.
-func (h *Handle) DecideAll(ctx context.Context, s *Selection, stamp string, verdict entity.Verdict, by By) (batch string, results []Result, err error) {
+func (h *Handle) DecideAll(ctx context.Context, s *Selection, stamp string, verdict entity.Verdict,
+	by By) (batch string, results []Result, err error) {
 	if verdict != entity.VerdictSame && verdict != entity.VerdictDifferent {
 		return "", nil, problem.Invalid("/verdict", "invalid", "%.60q is not a verdict about pairs: want same or different",
 			string(verdict))

@@ -134,6 +134,8 @@ func keysOf(records []*entity.Record, normalise func(*entity.Record) *match.Reco
 	for _, n := range of {
 		all = append(all, *n)
 	}
-	slices.SortFunc(all, func(a, b KeyCount) int { return cmp.Or(cmp.Compare(b.Records, a.Records), cmp.Compare(a.Key, b.Key)) })
+	slices.SortFunc(all, func(a, b KeyCount) int {
+		return cmp.Or(cmp.Compare(b.Records, a.Records), cmp.Compare(a.Key, b.Key))
+	})
 	return all
 }

@@ -109,7 +109,8 @@ func (h *Handle) about(ctx context.Context, address string) ([]entity.Decision, 
 }
 
 // list reads decisions cell by cell.
-func (h *Handle) list(ctx context.Context, after entity.DecisionKey, limit int, listed func(entity.Decision) bool) (list []entity.Decision, err error) {
+func (h *Handle) list(ctx context.Context, after entity.DecisionKey, limit int,
+	listed func(entity.Decision) bool) (list []entity.Decision, err error) {
 	err = h.engine.Whole(ctx, func([]cell.ID) error {
 		list = nil
 		for _, id := range h.engine.ByPUID() {
@@ -123,7 +124,8 @@ func (h *Handle) list(ctx context.Context, after entity.DecisionKey, limit int, 
 }
 
 // listCell adds the decisions of a cell up to the limit.
-func (h *Handle) listCell(ctx context.Context, id cell.ID, after entity.DecisionKey, limit int, listed func(entity.Decision) bool, list *[]entity.Decision) error {
+func (h *Handle) listCell(ctx context.Context, id cell.ID, after entity.DecisionKey, limit int,
+	listed func(entity.Decision) bool, list *[]entity.Decision) error {
 	lo, hi := h.engine.Map().PuidRange(id)
 	if int64(after.A) >= hi {
 		return nil

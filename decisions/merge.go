@@ -25,7 +25,10 @@ func (h *Handle) Merge(ctx context.Context, a, b string, by By) (*Result, error)
 	if x.ID == y.ID {
 		return nil, problem.Invalid("/b", "invalid", "%.300s and %.300s are already one entity, %v", a, b, x.ID)
 	}
-	results, err := h.Decide(ctx, []Input{{Verdict: entity.VerdictSame, A: x.ID.String(), B: y.ID.String(), Author: by.Author, By: by.Principal, Reason: by.Reason}})
+	results, err := h.Decide(ctx, []Input{{
+		Verdict: entity.VerdictSame, A: x.ID.String(), B: y.ID.String(), Author: by.Author, By: by.Principal,
+		Reason: by.Reason,
+	}})
 	if err != nil {
 		return nil, err
 	}

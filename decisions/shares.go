@@ -42,7 +42,8 @@ func (s *survey) vectorsWithin(m *match.Matcher, normalise func(*entity.Record) 
 }
 
 // vectorsApart compares random pairs of records of two entities. The choice is the same each time.
-func vectorsApart(m *match.Matcher, records []*entity.Record, normalise func(*entity.Record) *match.Record) (all []match.Vector) {
+func vectorsApart(m *match.Matcher, records []*entity.Record,
+	normalise func(*entity.Record) *match.Record) (all []match.Vector) {
 	if len(records) < 2 {
 		return nil
 	}

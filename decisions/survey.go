@@ -113,7 +113,8 @@ func readWindow(ctx context.Context, tx storage.Tx, at engine.Window, kinds []st
 }
 
 // surveyPairs makes pairs of edges, with the decisions about them.
-func (h *Handle) surveyPairs(ctx context.Context, s *survey, records map[entity.PUID]*entity.Record, read window) error {
+func (h *Handle) surveyPairs(ctx context.Context, s *survey, records map[entity.PUID]*entity.Record,
+	read window) error {
 	var missing []entity.PUID
 	want := func(p entity.PUID) {
 		if records[p] == nil {

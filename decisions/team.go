@@ -107,7 +107,9 @@ func (h *Handle) Team(ctx context.Context, kinds []string) (*Team, error) {
 		}
 		t.People = append(t.People, *p)
 	}
-	slices.SortFunc(t.People, func(a, b Progress) int { return cmp.Or(b.Week-a.Week, b.All-a.All, cmp.Compare(a.Person, b.Person)) })
+	slices.SortFunc(t.People, func(a, b Progress) int {
+		return cmp.Or(b.Week-a.Week, b.All-a.All, cmp.Compare(a.Person, b.Person))
+	})
 	for _, key := range slices.SortedFunc(maps.Keys(c.agreed), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
 		t.Agreement = append(t.Agreement, *c.agreed[key])
 	}
@@ -116,7 +118,9 @@ func (h *Handle) Team(ctx context.Context, kinds []string) (*Team, error) {
 	}
 	slices.SortFunc(t.Batches, func(a, b Batch) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.ID, b.ID)) })
 	t.Batches = t.Batches[:min(len(t.Batches), MaxReview)]
-	slices.SortFunc(c.apart, func(a, b entity.Decision) int { return cmp.Or(b.At.Compare(a.At), a.Key().Compare(b.Key())) })
+	slices.SortFunc(c.apart, func(a, b entity.Decision) int {
+		return cmp.Or(b.At.Compare(a.At), a.Key().Compare(b.Key()))
+	})
 	told, err := h.describe(ctx, c.apart[:min(len(c.apart), MaxReview)])
 	if err != nil {
 		return nil, err
@@ -128,7 +132,8 @@ func (h *Handle) Team(ctx context.Context, kinds []string) (*Team, error) {
 }
 
 // ofKinds returns the decisions about records of some kinds.
-func (h *Handle) ofKinds(ctx context.Context, all []entity.Decision, kinds []string) (seen []entity.Decision, err error) {
+func (h *Handle) ofKinds(ctx context.Context, all []entity.Decision,
+	kinds []string) (seen []entity.Decision, err error) {
 	for some := range slices.Chunk(all, answerPage) {
 		told, err := h.describe(ctx, some)
 		if err != nil {
@@ -170,7 +175,9 @@ func (c *tallies) add(d *entity.Decision) {
 		}
 		b.Stands++
 	}
-	said := slices.DeleteFunc(d.Answers(), func(a entity.Answer) bool { return (&entity.Decision{Author: a.Author}).ByAgent() })
+	said := slices.DeleteFunc(d.Answers(), func(a entity.Answer) bool {
+		return (&entity.Decision{Author: a.Author}).ByAgent()
+	})
 	differ := false
 	for i, a := range said {
 		c.answer(c.of(a.Author), a)

@@ -36,7 +36,9 @@ func (h *Handle) Largest(ctx context.Context, limit int) ([]*entity.Entity, erro
 			return nil, fmt.Errorf("records of cell %v: %w", w.Cell, err)
 		}
 	}
-	anchors := slices.SortedFunc(maps.Keys(sampled), func(a, b entity.PUID) int { return cmp.Or(sampled[b]-sampled[a], cmp.Compare(a, b)) })
+	anchors := slices.SortedFunc(maps.Keys(sampled), func(a, b entity.PUID) int {
+		return cmp.Or(sampled[b]-sampled[a], cmp.Compare(a, b))
+	})
 	found, err := h.engine.Stored(ctx, anchors[:min(limit, len(anchors))])
 	if err != nil {
 		return nil, err

@@ -73,7 +73,8 @@ type found struct {
 
 // best merges the results of all cells by rank. It reads about each cell's share of the page first, and more only when
 // that is used up. of returns the query of a cell, or false if the cell has no results.
-func (s *search) best(ctx context.Context, limit int, after entity.Place, of func(cell.ID) (entity.Query, bool), result func(cell.ID, *entity.Entity) Result) error {
+func (s *search) best(ctx context.Context, limit int, after entity.Place, of func(cell.ID) (entity.Query, bool),
+	result func(cell.ID, *entity.Entity) Result) error {
 	points, from := entity.MaxRank, entity.PUID(math.MinInt64)
 	if after != (entity.Place{}) {
 		points, from = min(max(after.Points, 0), entity.MaxRank), after.Anchor

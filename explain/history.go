@@ -51,7 +51,8 @@ func (h *Handle) History(ctx context.Context, id locality.ID) (*History, error) 
 }
 
 // events reads the changes of some of the records and of the entities named after them.
-func (h *Handle) events(ctx context.Context, records []*entity.Record, members []entity.PUID, most int) (events []changes.Change, since time.Time, err error) {
+func (h *Handle) events(ctx context.Context, records []*entity.Record, members []entity.PUID,
+	most int) (events []changes.Change, since time.Time, err error) {
 	about := map[locality.ID]bool{}
 	var cells []cell.ID
 	for _, rec := range records {
@@ -94,7 +95,8 @@ func (h *Handle) events(ctx context.Context, records []*entity.Record, members [
 }
 
 // eventsIn scans the end of a log; from is the time from which the result is complete.
-func eventsIn(ctx context.Context, tx storage.Tx, id cell.ID, about map[locality.ID]bool, most int) (events []changes.Change, from time.Time, err error) {
+func eventsIn(ctx context.Context, tx storage.Tx, id cell.ID, about map[locality.ID]bool,
+	most int) (events []changes.Change, from time.Time, err error) {
 	bounds, err := tx.Bounds(ctx)
 	if err != nil {
 		return nil, from, err

@@ -170,7 +170,10 @@ func (d *differ) compare() {
 	for anchor, group := range members {
 		d.diff.Split++
 		slices.SortFunc(group, func(a, b *entity.Record) int { return cmp.Compare(then[a.PUID], then[b.PUID]) })
-		d.diff.Splits = append(d.diff.Splits, Example{From: []locality.ID{d.id(anchor)}, To: d.ids(to[anchor]), Size: len(group), Records: d.examples(group, then)})
+		d.diff.Splits = append(d.diff.Splits, Example{
+			From: []locality.ID{d.id(anchor)}, To: d.ids(to[anchor]), Size: len(group),
+			Records: d.examples(group, then),
+		})
 		d.diff.Splits = largest(d.diff.Splits)
 	}
 	d.diff.Records, d.diff.Before, d.diff.After = len(d.records), len(size), len(d.groups)

@@ -18,7 +18,8 @@ func (h *Handle) Terms() []resolve.Terms { return h.engine.Resolver.Rules().Term
 
 // BuildTermFrequencies counts the words of the names of a kind's live records and stores the counts as a term-frequency
 // table, which is not used until the kind is migrated to it.
-func (h *Handle) BuildTermFrequencies(ctx context.Context, kind string, progress func(Progress)) (resolve.Terms, error) {
+func (h *Handle) BuildTermFrequencies(ctx context.Context, kind string,
+	progress func(Progress)) (resolve.Terms, error) {
 	if err := h.engine.CheckWrites(); err != nil {
 		return resolve.Terms{}, err
 	}
@@ -45,7 +46,8 @@ func (h *Handle) BuildTermFrequencies(ctx context.Context, kind string, progress
 
 // StoreTermFrequencies stores a term-frequency table for a kind, which is not used until the kind is migrated to it.
 // Storing it again changes nothing.
-func (h *Handle) StoreTermFrequencies(ctx context.Context, kind string, terms *match.TermFrequencies) (resolve.Terms, error) {
+func (h *Handle) StoreTermFrequencies(ctx context.Context, kind string,
+	terms *match.TermFrequencies) (resolve.Terms, error) {
 	if err := h.engine.CheckWrites(); err != nil {
 		return resolve.Terms{}, err
 	}

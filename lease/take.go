@@ -68,7 +68,8 @@ func (h *Holder) take(ctx context.Context, epoch uint64, otherwise func(*Lease) 
 }
 
 // takeUnless is take, but does nothing if enough returns true for the lease.
-func (h *Holder) takeUnless(ctx context.Context, epoch uint64, enough func(Lease) bool, otherwise func(*Lease) bool) (bool, error) {
+func (h *Holder) takeUnless(ctx context.Context, epoch uint64, enough func(Lease) bool,
+	otherwise func(*Lease) bool) (bool, error) {
 	leave, err := h.enter(ctx)
 	if err != nil {
 		return false, err

@@ -202,7 +202,8 @@ func (h *Handle) List(ctx context.Context, q Query) (records []*Record, next ent
 
 // withReadable is WithEntities for a page where some anchor cannot be read. For such a record the id is taken from the
 // stored entity. If that cannot be read either, the record is left out and reported to damaged.
-func (h *Handle) withReadable(ctx context.Context, page []*entity.Record, damaged func(*cell.DamagedError)) ([]*Record, error) {
+func (h *Handle) withReadable(ctx context.Context, page []*entity.Record,
+	damaged func(*cell.DamagedError)) ([]*Record, error) {
 	records := make([]*Record, 0, len(page))
 	for _, rec := range page {
 		of, err := h.WithEntities(ctx, []*entity.Record{rec})

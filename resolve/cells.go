@@ -38,7 +38,8 @@ type asking func(ctx context.Context, id cell.ID, fn func(storage.Tx) error) err
 
 // fromHomes reads about records in their home cells concurrently, and passes each result to take, one at a
 // time.
-func fromHomes[T any](ctx context.Context, r *Resolver, ask asking, puids []entity.PUID, read func(storage.Tx, []entity.PUID) (T, error), take func([]entity.PUID, T)) error {
+func fromHomes[T any](ctx context.Context, r *Resolver, ask asking, puids []entity.PUID,
+	read func(storage.Tx, []entity.PUID) (T, error), take func([]entity.PUID, T)) error {
 	groups := map[cell.ID][]entity.PUID{}
 	for _, p := range puids {
 		id, err := r.home(p)
@@ -135,7 +136,8 @@ func forCells(ids []cell.ID, fn func(cell.ID) error) error {
 
 // authority runs in the cell that stores the rules and the lease, found by open, and again with a newer cell map
 // while that cell has moved.
-func (r *Resolver) authority(ctx context.Context, open func(context.Context, cell.ID) (storage.Cell, error), run func(storage.Cell) error) error {
+func (r *Resolver) authority(ctx context.Context, open func(context.Context, cell.ID) (storage.Cell, error),
+	run func(storage.Cell) error) error {
 	for {
 		c, err := open(ctx, r.opts.Cells.Map().Authority())
 		if err == nil {

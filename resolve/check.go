@@ -246,7 +246,10 @@ func (c *checker) pages(ctx context.Context, id cell.ID, s step) error {
 			if err := c.mendPostings(ctx, id); err != nil {
 				return err
 			}
-			c.report(Difference{What: "checksum", Cell: id, ID: damaged.Table + " " + damaged.Key, Stored: damaged.Err.Error(), Want: "the row as it was written", Repaired: true})
+			c.report(Difference{
+				What: "checksum", Cell: id, ID: damaged.Table + " " + damaged.Key, Stored: damaged.Err.Error(),
+				Want: "the row as it was written", Repaired: true,
+			})
 			continue
 		}
 		if len(rows) == 0 {

@@ -136,7 +136,8 @@ func (v *checks) compareMember(n *node, c *cluster, members []entity.PUID) {
 	if n.Anchor == anchor {
 		return
 	}
-	s := v.suspect(rowOf(n), "member", n.PUID.String(), "in the entity of "+n.Anchor.String(), "in that of "+anchor.String(), members...)
+	s := v.suspect(rowOf(n), "member", n.PUID.String(), "in the entity of "+n.Anchor.String(),
+		"in that of "+anchor.String(), members...)
 	s.redo = []entity.PUID{n.PUID, anchor}
 	if _, err := v.home(n.Anchor); err != nil {
 		s.repairs = []repairWrite{{v.id, func(ctx context.Context, tx storage.Tx) error {

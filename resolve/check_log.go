@@ -110,7 +110,8 @@ func (c *checker) readLog(ctx context.Context, id cell.ID, ask asking, l *logs) 
 }
 
 // close compares entities with their changes and keeps differing ones open.
-func (c *checker) close(ctx context.Context, id cell.ID, ask asking, l *logs, last map[locality.ID]changelog.Change) error {
+func (c *checker) close(ctx context.Context, id cell.ID, ask asking, l *logs,
+	last map[locality.ID]changelog.Change) error {
 	anchors := make([]entity.PUID, 0, len(last))
 	changes := make([]changelog.Change, 0, len(last))
 	for _, change := range last {
@@ -198,7 +199,9 @@ func (c *checker) count(ctx context.Context, id cell.ID, tx storage.Tx, repair b
 	}
 	note := func(what string, stored, want int64) {
 		if stored != want {
-			differs = append(differs, Difference{What: "total", Cell: id, ID: what, Stored: fmt.Sprint(stored), Want: fmt.Sprint(want), Repaired: repair})
+			differs = append(differs, Difference{
+				What: "total", Cell: id, ID: what, Stored: fmt.Sprint(stored), Want: fmt.Sprint(want), Repaired: repair,
+			})
 		}
 	}
 	note("records", counts.Records, is.Records)
@@ -208,17 +211,24 @@ func (c *checker) count(ctx context.Context, id cell.ID, tx storage.Tx, repair b
 	}
 	if turns := row[0][8].(int64); turns != counts.Merges+counts.Splits {
 		differs = append(differs, Difference{
-			What: "total", Cell: id, ID: "merges and splits", Stored: fmt.Sprintf("%d and %d, together %d", counts.Merges, counts.Splits, turns),
+			What: "total", Cell: id, ID: "merges and splits", Stored: fmt.Sprintf("%d and %d, together %d", counts.Merges,
+				counts.Splits, turns),
 			Want: "numbers that add up", Advice: "they are only displayed: compare with a backup of the cell, and set turns to their sum",
 		})
 	}
 	seq, trimmed := row[0][2].(int64), row[0][3].(int64)
 	if trimmed > seq {
-		differs = append(differs, Difference{What: "total", Cell: id, ID: "trimmed", Stored: fmt.Sprint(trimmed), Want: fmt.Sprintf("at most %d", seq), Advice: adviceBackup})
+		differs = append(differs, Difference{
+			What: "total", Cell: id, ID: "trimmed", Stored: fmt.Sprint(trimmed), Want: fmt.Sprintf("at most %d", seq),
+			Advice: adviceBackup,
+		})
 	}
 	beyond, err2 := tx.ReadRows(ctx, "change", []any{seq}, 1)
 	if err == nil && err2 == nil && len(beyond) > 0 {
-		differs = append(differs, Difference{What: "total", Cell: id, ID: "seq", Stored: fmt.Sprint(seq), Want: fmt.Sprintf("at least %v", beyond[0][0]), Advice: "run locus cell restored"})
+		differs = append(differs, Difference{
+			What: "total", Cell: id, ID: "seq", Stored: fmt.Sprint(seq),
+			Want: fmt.Sprintf("at least %v", beyond[0][0]), Advice: "run locus cell restored",
+		})
 	}
 	if err == nil {
 		err = err2

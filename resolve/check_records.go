@@ -223,7 +223,8 @@ func (v *checks) lookPosted(ctx context.Context, live []*node) error {
 	for i, n := range live {
 		for _, f := range should[i] {
 			if !there[posting{n, f}] {
-				s := v.suspect(rowOf(n), "posting", fmt.Sprintf("%016x/%v", f, n.PUID), "no row", "a row: "+n.Ref.String()+" carries the blocking key", n.PUID)
+				s := v.suspect(rowOf(n), "posting", fmt.Sprintf("%016x/%v", f, n.PUID), "no row",
+					"a row: "+n.Ref.String()+" carries the blocking key", n.PUID)
 				s.Cell, s.redo = v.keyCell(f), []entity.PUID{n.PUID}
 			}
 		}

@@ -32,7 +32,9 @@ func (v *checks) suspect(row []any, what, id, stored, want string, about ...enti
 
 // drop deletes a row as part of the repair.
 func (s *suspect) drop(id cell.ID, table string, key []any) {
-	s.repairs = append(s.repairs, repairWrite{id, func(ctx context.Context, tx storage.Tx) error { return tx.DeleteRows(ctx, table, [][]any{key}) }})
+	s.repairs = append(s.repairs, repairWrite{id, func(ctx context.Context, tx storage.Tx) error {
+		return tx.DeleteRows(ctx, table, [][]any{key})
+	}})
 }
 
 // lives reports whether a record exists and is not deleted. An unreadable one may.

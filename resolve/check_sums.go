@@ -149,7 +149,8 @@ func (c *checker) gaps(ctx context.Context, tx storage.Tx, id cell.ID, last int6
 		last = max(last, seq)
 	}
 	if end := int64(bounds.Last); len(rows) == 0 && (end-max(last, trimmed))%skipped != 0 {
-		note(fmt.Sprint(end), "no row", fmt.Sprintf("a change: the cell has counted it, and %d is in the log", max(last, trimmed)))
+		note(fmt.Sprint(end), "no row",
+			fmt.Sprintf("a change: the cell has counted it, and %d is in the log", max(last, trimmed)))
 	}
 	return last, nil
 }
@@ -174,7 +175,10 @@ func (c *checker) given(ctx context.Context, id cell.ID, table string, highest i
 			return err
 		}
 		if used := total[0][1].(int64); highest > used {
-			c.report(Difference{What: "total", Cell: id, ID: "used", Stored: fmt.Sprintf("%d numbers were given", used), Want: fmt.Sprintf("at least %d", highest), Advice: "run locus cell restored"})
+			c.report(Difference{
+				What: "total", Cell: id, ID: "used", Stored: fmt.Sprintf("%d numbers were given", used),
+				Want: fmt.Sprintf("at least %d", highest), Advice: "run locus cell restored",
+			})
 		}
 		return nil
 	})

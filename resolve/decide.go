@@ -67,7 +67,8 @@ func (r *Resolver) Decide(ctx context.Context, decisions []entity.Decision) []De
 	case answers := <-done: // decisions that had not begun carry the error of the context
 		return answers
 	case <-grace.C:
-		return failed(fmt.Errorf("%w: the caller's deadline passed while the decision was being written: %s", cell.ErrCommitUnknown, context.Cause(ctx).Error()))
+		return failed(fmt.Errorf("%w: the caller's deadline passed while the decision was being written: %s",
+			cell.ErrCommitUnknown, context.Cause(ctx).Error()))
 	}
 }
 

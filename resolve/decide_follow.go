@@ -40,7 +40,8 @@ func (b *batch) follow(ctx context.Context, entries []derived.Redo, answers []De
 
 // followed works off redo entries of decisions and returns a function that reports which records are
 // unfinished.
-func (b *batch) followed(ctx context.Context, entries []derived.Redo, cells []cell.ID) (left func(entity.PUID) bool, err error) {
+func (b *batch) followed(ctx context.Context, entries []derived.Redo,
+	cells []cell.ID) (left func(entity.PUID) bool, err error) {
 	done, err := b.elsewhere(ctx, cells)
 	if err == nil && done {
 		waits := map[entity.PUID]bool{}

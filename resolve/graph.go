@@ -42,7 +42,10 @@ type walk struct {
 }
 
 func newWalk(now bool) walk {
-	return walk{now, map[entity.PUID][]entity.PUID{}, map[entity.PUID]match.Weight{}, map[entity.PUID]struct{}{}, map[entity.PUID]struct{}{}}
+	return walk{
+		now, map[entity.PUID][]entity.PUID{}, map[entity.PUID]match.Weight{}, map[entity.PUID]struct{}{},
+		map[entity.PUID]struct{}{},
+	}
 }
 
 func newGraph(b *batch, stored, now map[entity.PUID]edges) *graph {

@@ -86,7 +86,10 @@ func (h *hypothesis) assume(ctx context.Context) error {
 	if kind == nil || kind != h.Rules().Kind(op.Kind) {
 		return fmt.Errorf("%w: there is no kind %s, or another one since the probe was read", errOldRules, op.Kind)
 	}
-	p := &recordWriter{batch: h.batch, id: t.cell, group: h.pass, targets: map[int]target{0: *t}, norms: map[int]*match.Record{0: h.norm}}
+	p := &recordWriter{
+		batch: h.batch, id: t.cell, group: h.pass, targets: map[int]target{0: *t},
+		norms: map[int]*match.Record{0: h.norm},
+	}
 	if err := p.decide(0, t.puid, old.Record); err != nil {
 		return err
 	}
@@ -283,6 +286,7 @@ func (p pair) compare(q pair) int {
 			return 2
 		}
 	}
-	return cmp.Or(rank(p.outcome)-rank(q.outcome), cmp.Compare(q.weight, p.weight), cmp.Compare(p.with.Anchor, q.with.Anchor),
+	return cmp.Or(rank(p.outcome)-rank(q.outcome), cmp.Compare(q.weight, p.weight),
+		cmp.Compare(p.with.Anchor, q.with.Anchor),
 		cmp.Compare(p.with.PUID, q.with.PUID))
 }

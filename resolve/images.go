@@ -32,7 +32,8 @@ func imagesOf(ctx context.Context, tx storage.Tx) (changelog.Images, error) {
 // images adds images to the changes, if configured: the state that the transaction finds stored and the state that it
 // is about to write, so that each new image is the old image of the next change. moved are the changes of records that
 // became or ceased to be the anchor.
-func (o *outcome) images(ctx context.Context, tx storage.Tx, r *Resolver) (images changelog.Images, moved []changelog.Change, err error) {
+func (o *outcome) images(ctx context.Context, tx storage.Tx,
+	r *Resolver) (images changelog.Images, moved []changelog.Change, err error) {
 	if images, err = imagesOf(ctx, tx); err != nil {
 		return images, nil, err
 	}

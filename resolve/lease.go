@@ -41,10 +41,14 @@ func (r *Resolver) newLease(owner string) *lease.Holder {
 	return lease.NewHolder(lease.Options{
 		Name: leaseName, Owner: owner, Address: address, TTL: leaseTTL, Now: r.opts.Now,
 		View: func(ctx context.Context, fn func(lease.Store) error) error {
-			return r.authority(ctx, unfenced, func(c storage.Cell) error { return c.View(ctx, func(tx storage.Tx) error { return fn(tx) }) })
+			return r.authority(ctx, unfenced, func(c storage.Cell) error {
+				return c.View(ctx, func(tx storage.Tx) error { return fn(tx) })
+			})
 		},
 		Update: func(ctx context.Context, fn func(lease.Store) error) error {
-			return r.authority(ctx, unfenced, func(c storage.Cell) error { return c.Update(ctx, func(tx storage.Tx) error { return fn(tx) }) })
+			return r.authority(ctx, unfenced, func(c storage.Cell) error {
+				return c.Update(ctx, func(tx storage.Tx) error { return fn(tx) })
+			})
 		},
 	})
 }

@@ -114,7 +114,9 @@ func (r *Resolver) Keep(ctx context.Context, kind string, p *match.TermFrequenci
 		return err
 	}
 	defer r.releaseIfContended(ctx, 0)
-	return r.updateRules(ctx, func(tx storage.Tx, b *storedRules) error { return b.storeTerms(ctx, tx, kind, p, r.opts.Now()) })
+	return r.updateRules(ctx, func(tx storage.Tx, b *storedRules) error {
+		return b.storeTerms(ctx, tx, kind, p, r.opts.Now())
+	})
 }
 
 // Resume continues an unfinished migration or upgrade until it is finished or cannot proceed. The error is the reason.
@@ -200,7 +202,8 @@ func (r *Resolver) resolvePage(ctx context.Context, id cell.ID, turn MigrationPr
 	}
 	for _, e := range entries {
 		if r.redoLog.isBlocked(e.PUID) {
-			return turn, errors.Join(fmt.Errorf("%w: record %v waits for a cell", cell.ErrUnavailable, e.PUID), r.redoLog.takeTrouble())
+			return turn, errors.Join(fmt.Errorf("%w: record %v waits for a cell", cell.ErrUnavailable, e.PUID),
+				r.redoLog.takeTrouble())
 		}
 	}
 	return turn, nil

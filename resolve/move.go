@@ -17,7 +17,8 @@ import (
 
 // Move moves a cell to another database while it is in use; see cell.Move. Entities are not copied as rows,
 // because every backend indexes them in its own way; they are written again from their members.
-func (r *Resolver) Move(ctx context.Context, cells *storage.Cells, id cell.ID, to cell.Destination, progress func(cell.MoveProgress)) (cell.MoveProgress, error) {
+func (r *Resolver) Move(ctx context.Context, cells *storage.Cells, id cell.ID, to cell.Destination,
+	progress func(cell.MoveProgress)) (cell.MoveProgress, error) {
 	return cell.Move(ctx, cells, id, to, cell.MoveOptions[storage.Tx]{
 		Owner:  cmp.Or(r.opts.Owner, "this process"),
 		Leases: func(tx storage.Tx) lease.Store { return tx },

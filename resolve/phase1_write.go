@@ -159,7 +159,8 @@ func (b *batch) putCells(ctx context.Context, groups map[cell.ID][]int, targets 
 	return r
 }
 
-func (b *batch) putCell(ctx context.Context, id cell.ID, group []int, targets map[int]target, successors map[entity.PUID]locality.ID) (*recordWriter, error) {
+func (b *batch) putCell(ctx context.Context, id cell.ID, group []int, targets map[int]target,
+	successors map[entity.PUID]locality.ID) (*recordWriter, error) {
 	c, err := b.opts.Cells.Cell(id)
 	if err != nil {
 		return nil, err

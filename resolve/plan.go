@@ -56,8 +56,12 @@ type cluster struct {
 func (c *cluster) anchor() entity.PUID { return c.nodes[0].PUID }
 
 // plan clusters the components and reads the former entities of their records.
-func (b *batch) plan(ctx context.Context, g *graph, components [][]entity.PUID, affected map[entity.PUID]struct{}) (*plan, error) {
-	p := &plan{batch: b, graph: g, affected: affected, of: map[entity.PUID]*cluster{}, byAnchor: map[entity.PUID]*cluster{}, known: map[entity.PUID]known{}}
+func (b *batch) plan(ctx context.Context, g *graph, components [][]entity.PUID,
+	affected map[entity.PUID]struct{}) (*plan, error) {
+	p := &plan{
+		batch: b, graph: g, affected: affected, of: map[entity.PUID]*cluster{},
+		byAnchor: map[entity.PUID]*cluster{}, known: map[entity.PUID]known{},
+	}
 	if err := b.load(ctx, b.nodes, slices.Collect(maps.Keys(affected))); err != nil {
 		return nil, err
 	}
@@ -186,7 +190,9 @@ func (p *plan) retire(out *outcomes, anchor entity.PUID, old *entity.Entity) {
 	if p.byAnchor[anchor] != nil {
 		return
 	}
-	change := changelog.Change{Time: p.now, Kind: changelog.Retired, Cause: p.why(old, nil), Entity: old.ID, Before: versions(old)}
+	change := changelog.Change{
+		Time: p.now, Kind: changelog.Retired, Cause: p.why(old, nil), Entity: old.ID, Before: versions(old),
+	}
 	if len(parts) > 0 {
 		change.Into = parts[0].entity.ID
 	}

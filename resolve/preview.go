@@ -14,7 +14,8 @@ func NewKind(m *match.Matcher) *Kind { return newKind(m) }
 
 // Preview returns the entity that members would form under a kind, the anchor first, with the values that
 // decisions chose. It reads and writes nothing.
-func (r *Resolver) Preview(k *Kind, members []*entity.Record, decisions map[entity.PUID][]entity.Decision) *entity.Entity {
+func (r *Resolver) Preview(k *Kind, members []*entity.Record,
+	decisions map[entity.PUID][]entity.Decision) *entity.Entity {
 	c := &cluster{nodes: make([]*node, len(members))}
 	for i, rec := range members {
 		c.nodes[i] = &node{Record: rec, kind: k, norm: k.normalise(rec)}

@@ -119,7 +119,10 @@ func (r *Resolver) match(ctx context.Context, probes []Probe, opts Matching) ([]
 		if results[i].Err != nil {
 			continue
 		}
-		h := &hypothesis{batch: newBatch(r, []Op{probes[i].Op}, []int{0}, make([]Result, 1)), Probe: &probes[i], target: targets[i], result: &results[i]}
+		h := &hypothesis{
+			batch: newBatch(r, []Op{probes[i].Op}, []int{0}, make([]Result, 1)), Probe: &probes[i],
+			target: targets[i], result: &results[i],
+		}
 		h.peek = p
 		all = append(all, h)
 	}

@@ -134,7 +134,10 @@ func (p *recordWriter) decide(i int, puid entity.PUID, stored *entity.Record) er
 		return nil
 	}
 	kind := p.Rules().Kind(op.Kind)
-	rec := &entity.Record{PUID: puid, Ref: op.Ref, Kind: kind.Name(), Version: 1, Anchor: puid, Observed: op.Observed, Attributes: op.Attributes}
+	rec := &entity.Record{
+		PUID: puid, Ref: op.Ref, Kind: kind.Name(), Version: 1, Anchor: puid, Observed: op.Observed,
+		Attributes: op.Attributes,
+	}
 	if rec.Observed.IsZero() {
 		rec.Observed = p.now
 	}
@@ -198,7 +201,9 @@ func contents(a, b *entity.Record) int {
 }
 
 func (p *recordWriter) put(w *write, rec *entity.Record) {
-	p.add(w, rec, changelog.Change{Kind: changelog.Put, Cause: changelog.CausePut, Entity: rec.Birth, After: versionOf(w.new)})
+	p.add(w, rec, changelog.Change{
+		Kind: changelog.Put, Cause: changelog.CausePut, Entity: rec.Birth, After: versionOf(w.new),
+	})
 }
 
 func (p *recordWriter) delete(i int, stored *entity.Record) {

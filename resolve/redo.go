@@ -129,7 +129,8 @@ func (r *Resolver) sort(entries, own []derived.Redo) (others, decided []derived.
 
 // slices works off entries in slices, so that finished work survives a later error. It stops when until has
 // passed, unless that is zero, and returns the number of entries left.
-func (r *Resolver) slices(ctx context.Context, entries []derived.Redo, cause changelog.Cause, until time.Time) (left int, err error) {
+func (r *Resolver) slices(ctx context.Context, entries []derived.Redo, cause changelog.Cause,
+	until time.Time) (left int, err error) {
 	for len(entries) > 0 {
 		n := min(r.slice.size, len(entries))
 		begun := r.opts.Now()

@@ -27,7 +27,8 @@ type Kind struct {
 
 func newKind(m *match.Matcher) *Kind {
 	s := m.Schema()
-	name := fmt.Sprintf("kind %s %d %016x, term-frequency table %016x", s.Kind, s.Version, s.Hash(), m.TermFrequencies().Hash())
+	name := fmt.Sprintf("kind %s %d %016x, term-frequency table %016x", s.Kind, s.Version, s.Hash(),
+		m.TermFrequencies().Hash())
 	if derived.RulesName != firstMatcher {
 		name += ", " + derived.RulesName
 	}

@@ -73,7 +73,8 @@ func (r *Resolver) reload(ctx context.Context) error {
 	}
 	if errors.Is(err, cell.ErrUnavailable) && r.lease != nil && r.Rules().storedRules == nil {
 		if rules = r.borrow(ctx); rules == nil {
-			err = fmt.Errorf("%w; no other cell that answers has a copy of them: start the server of cell %v first", err, r.opts.Cells.Map().Authority())
+			err = fmt.Errorf("%w; no other cell that answers has a copy of them: start the server of cell %v first", err,
+				r.opts.Cells.Map().Authority())
 		} else {
 			err = nil
 		}

@@ -65,7 +65,8 @@ func (b *storedRules) put(m *match.Matcher) {
 
 // storeTerms stores a term-frequency table in a transaction of the authority and adds it to the rules. One that is
 // already stored is not written again.
-func (b *storedRules) storeTerms(ctx context.Context, tx storage.Tx, kind string, p *match.TermFrequencies, now time.Time) error {
+func (b *storedRules) storeTerms(ctx context.Context, tx storage.Tx, kind string, p *match.TermFrequencies,
+	now time.Time) error {
 	hash := HashText(p.Hash())
 	if slices.ContainsFunc(b.Terms, func(k Terms) bool { return k.Hash == hash }) {
 		return nil
@@ -163,7 +164,8 @@ func (b *storedRules) rules(ctx context.Context, tx storage.Tx, decoded decodedR
 }
 
 // readTerms returns a term-frequency table from the cache or the store, nil if it is not stored.
-func readTerms(ctx context.Context, tx storage.Tx, hash string, terms map[string]*match.TermFrequencies) (*match.TermFrequencies, error) {
+func readTerms(ctx context.Context, tx storage.Tx, hash string,
+	terms map[string]*match.TermFrequencies) (*match.TermFrequencies, error) {
 	if p := terms[hash]; p != nil {
 		return p, nil
 	}

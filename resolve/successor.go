@@ -68,7 +68,8 @@ func (b *batch) successors(ctx context.Context, targets map[int]target) (map[ent
 }
 
 // entitiesOf reads the entities stored under these anchors; a missing one gets no entry.
-func (r *Resolver) entitiesOf(ctx context.Context, ask asking, anchors []entity.PUID) (map[entity.PUID]*entity.Entity, error) {
+func (r *Resolver) entitiesOf(ctx context.Context, ask asking,
+	anchors []entity.PUID) (map[entity.PUID]*entity.Entity, error) {
 	read := make(map[entity.PUID]*entity.Entity, len(anchors))
 	err := fromHomes(ctx, r, ask, unique(anchors), func(tx storage.Tx, group []entity.PUID) ([]*entity.Entity, error) {
 		found, err := tx.Entities(ctx, group)

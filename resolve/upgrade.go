@@ -117,7 +117,8 @@ func (b *storedRules) next() {
 
 // upgradePage does a page of a step before the last one in a cell. seen has the blocking keys of records that were
 // read before.
-func (r *Resolver) upgradePage(ctx context.Context, id cell.ID, step Step, turn MigrationProgress, seen *carried) (MigrationProgress, error) {
+func (r *Resolver) upgradePage(ctx context.Context, id cell.ID, step Step, turn MigrationProgress,
+	seen *carried) (MigrationProgress, error) {
 	var err error
 	switch step {
 	case StepFence:
@@ -171,7 +172,8 @@ func (r *Resolver) postPage(ctx context.Context, id cell.ID, turn MigrationProgr
 }
 
 // dropPage drops the postings of a page that their records do not have.
-func (r *Resolver) dropPage(ctx context.Context, id cell.ID, turn MigrationProgress, seen *carried) (MigrationProgress, error) {
+func (r *Resolver) dropPage(ctx context.Context, id cell.ID, turn MigrationProgress,
+	seen *carried) (MigrationProgress, error) {
 	const page = 2000
 	var rows [][]any
 	if err := r.read(ctx, id, func(tx storage.Tx) (err error) {

@@ -23,7 +23,10 @@ func (r *Resolver) say(n *node) *saying {
 	if s := n.said.Load(); s != nil {
 		return s
 	}
-	s := &saying{values: make(map[string][]entity.Spelling, len(n.Attributes)), terms: []uint64{entity.Term("", n.kind.Name())}}
+	s := &saying{
+		values: make(map[string][]entity.Spelling, len(n.Attributes)),
+		terms:  []uint64{entity.Term("", n.kind.Name())},
+	}
 	matcher := n.kind.Matcher
 	attributes := matcher.Schema().Attributes
 	for at := range attributes {

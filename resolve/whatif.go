@@ -136,7 +136,9 @@ func (s *whatIf) decide() map[entity.PUID][]entity.Decision {
 			sides = append(sides, d.Mirror())
 		}
 		for _, d := range sides {
-			kept := slices.DeleteFunc(slices.Clone(would[d.A]), func(old entity.Decision) bool { return old.Topic() == d.Topic() })
+			kept := slices.DeleteFunc(slices.Clone(would[d.A]), func(old entity.Decision) bool {
+				return old.Topic() == d.Topic()
+			})
 			if !d.Withdrawn {
 				kept = append(kept, d)
 			}
@@ -210,7 +212,8 @@ func (s *whatIf) carriers(ctx context.Context, puids []entity.PUID) error {
 }
 
 // led moves the edges of removed leaders to the followers that would replace them.
-func (s *whatIf) led(g *graph, linked []match.Edge, index map[entity.PUID]int, without map[entity.PUID]bool) []match.Edge {
+func (s *whatIf) led(g *graph, linked []match.Edge, index map[entity.PUID]int,
+	without map[entity.PUID]bool) []match.Edge {
 	for _, p := range slices.Sorted(maps.Keys(without)) {
 		var follow []int
 		var others []match.Edge

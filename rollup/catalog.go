@@ -80,7 +80,8 @@ func Rebuild(ctx context.Context, s Store, name string, now time.Time) (Rollup, 
 }
 
 // alter adds a next version with the definition that next returns; nil changes nothing.
-func alter(ctx context.Context, s Store, name string, now time.Time, next func(*Rollup) *Definition) (Rollup, bool, error) {
+func alter(ctx context.Context, s Store, name string, now time.Time,
+	next func(*Rollup) *Definition) (Rollup, bool, error) {
 	all, err := s.Rollups(ctx)
 	if err != nil {
 		return Rollup{}, false, err

@@ -96,7 +96,9 @@ type dimensioned struct {
 
 // at returns the slot of a dimension value, and inserts an empty one if it is missing.
 func (g *group) at(value string, width int) slot {
-	i, found := slices.BinarySearchFunc(*g, value, func(s dimensioned, value string) int { return strings.Compare(s.value, value) })
+	i, found := slices.BinarySearchFunc(*g, value, func(s dimensioned, value string) int {
+		return strings.Compare(s.value, value)
+	})
 	if !found {
 		*g = slices.Insert(*g, i, dimensioned{value, make(slot, width)})
 	}

@@ -19,7 +19,8 @@ type Effect struct {
 // Explain returns the changes up to before (0 is the end of the log) that touched a group, in order. It reads only the
 // changes after from, a bounded number; more reports whether there are older ones, which a call with before set to from
 // reads.
-func Explain(ctx context.Context, tx Tx, d *Definition, group []string, before changelog.Seq) (effects []Effect, from changelog.Seq, more bool, err error) {
+func Explain(ctx context.Context, tx Tx, d *Definition, group []string,
+	before changelog.Seq) (effects []Effect, from changelog.Seq, more bool, err error) {
 	bounds, err := tx.Bounds(ctx)
 	if err != nil {
 		return nil, 0, false, err

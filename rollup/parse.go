@@ -27,7 +27,10 @@ func ParseNamed(name string, text []byte) (*Definition, error) {
 	case d.Name == "" && r.Line("/rollup") == 0:
 		d.Name = name
 	case d.Name != "" && d.Name != name:
-		r.Problems = append(r.Problems, Problem{Code: "invalid", Detail: fmt.Sprintf("the text says %.64q, the address %.64q", d.Name, name), Pointer: "/rollup", Line: r.Line("/rollup")})
+		r.Problems = append(r.Problems, Problem{
+			Code: "invalid", Detail: fmt.Sprintf("the text says %.64q, the address %.64q", d.Name, name),
+			Pointer: "/rollup", Line: r.Line("/rollup"),
+		})
 	}
 	if len(r.Problems) == 0 {
 		for _, problem := range d.problems(nil) {

@@ -67,7 +67,8 @@ func Verify(ctx context.Context, tx Tx, generation int64, progress func(counted 
 
 // Verify is the function Verify for groups anywhere. Groups elsewhere are read before the snapshot and advanced to its
 // position by the log, as a reader does.
-func (db Database) Verify(ctx context.Context, generation int64, progress func(counted int)) (v *Verification, err error) {
+func (db Database) Verify(ctx context.Context, generation int64,
+	progress func(counted int)) (v *Verification, err error) {
 	for range attempts {
 		var s *Standing
 		if err := db.View(ctx, func(tx Tx) error {

@@ -17,16 +17,19 @@ import (
 
 // Verify recomputes a rollup in one cell after the other, while reads and writes continue, and calls each with
 // the result of each cell. counted, if not nil, is called with the progress in a cell.
-func (h *Handle) Verify(ctx context.Context, name string, each func(CellVerification) error, counted func(cell.ID, int)) error {
+func (h *Handle) Verify(ctx context.Context, name string, each func(CellVerification) error,
+	counted func(cell.ID, int)) error {
 	return h.verify(ctx, name, !h.engine.Passive, each, counted)
 }
 
 // Compare is Verify without writes: it does not record successful verifications in the cells.
-func (h *Handle) Compare(ctx context.Context, name string, each func(CellVerification) error, counted func(cell.ID, int)) error {
+func (h *Handle) Compare(ctx context.Context, name string, each func(CellVerification) error,
+	counted func(cell.ID, int)) error {
 	return h.verify(ctx, name, false, each, counted)
 }
 
-func (h *Handle) verify(ctx context.Context, name string, note bool, each func(CellVerification) error, counted func(cell.ID, int)) error {
+func (h *Handle) verify(ctx context.Context, name string, note bool, each func(CellVerification) error,
+	counted func(cell.ID, int)) error {
 	// A caller that has just seen another generation serve means that one.
 	if err := h.follow.catalog.refresh(ctx); err != nil {
 		return err
@@ -47,7 +50,8 @@ func (h *Handle) verify(ctx context.Context, name string, note bool, each func(C
 }
 
 // verifyServing verifies the serving generation; if another one replaces it during the run, it verifies that one.
-func (h *Handle) verifyServing(ctx context.Context, id cell.ID, name string, note bool, counted func(cell.ID, int)) (*rollup.Verification, error) {
+func (h *Handle) verifyServing(ctx context.Context, id cell.ID, name string, note bool,
+	counted func(cell.ID, int)) (*rollup.Verification, error) {
 	deadline, cancel := context.WithTimeoutCause(ctx, readPatience, rollup.ErrBehind)
 	defer cancel()
 	for {
@@ -66,7 +70,8 @@ func (h *Handle) verifyServing(ctx context.Context, id cell.ID, name string, not
 }
 
 // verifyCell recomputes a generation in one cell, and records a successful verification.
-func (h *Handle) verifyCell(ctx context.Context, id cell.ID, generation int64, note bool, counted func(cell.ID, int)) (v *rollup.Verification, err error) {
+func (h *Handle) verifyCell(ctx context.Context, id cell.ID, generation int64, note bool,
+	counted func(cell.ID, int)) (v *rollup.Verification, err error) {
 	v, err = h.engine.RollupCell(id).Verify(ctx, generation, func(n int) {
 		if counted != nil {
 			counted(id, n)
@@ -129,7 +134,8 @@ func (h *Handle) Explain(ctx context.Context, name string, group []string, limit
 }
 
 // explainCell reads the log of a cell backwards, page by page, until there are enough effects.
-func (h *Handle) explainCell(ctx context.Context, id cell.ID, d *rollup.Definition, group []string, limit int) (latest []rollup.Effect, err error) {
+func (h *Handle) explainCell(ctx context.Context, id cell.ID, d *rollup.Definition, group []string,
+	limit int) (latest []rollup.Effect, err error) {
 	before := changelog.Seq(0)
 	for more := true; more && len(latest) < limit; {
 		var page []rollup.Effect

@@ -71,7 +71,8 @@ type entry struct {
 	taken  bool
 }
 
-func newFeed(source mirror.Source, target Sink, store Store, lanes, batch int, kind string, now func() time.Time) *feed {
+func newFeed(source mirror.Source, target Sink, store Store, lanes, batch int, kind string,
+	now func() time.Time) *feed {
 	return &feed{
 		source: source, target: target, store: store, kind: kind, batch: batch, most: mostWaiting, now: now,
 		lanes: make([][]*entry, lanes), entries: map[locality.ID]*entry{}, again: map[locality.ID]bool{},

@@ -94,7 +94,9 @@ func (r *Runner) deliver(ctx context.Context, f *feed, lane int, ready, room cha
 			case errors.Is(err, ErrStop), errors.Is(err, ErrFenced):
 				return err
 			case tries >= poison && len(d.events) == 1 && b.successes.Load() > before:
-				err = f.acknowledge(d, []Rejected{{ID: d.events[0].ID, Reason: fmt.Sprintf("given up after %d attempts: %v", tries, err)}})
+				err = f.acknowledge(d, []Rejected{{
+					ID: d.events[0].ID, Reason: fmt.Sprintf("given up after %d attempts: %v", tries, err),
+				}})
 			}
 			if err == nil {
 				break

@@ -89,7 +89,8 @@ func (f *feed) fill(ctx context.Context, id cell.ID, l *cellLog, at CellPosition
 }
 
 // follow reads the next changes of a log. If there are none, the log is not read again until its end moves.
-func (f *feed) follow(ctx context.Context, id cell.ID, l *cellLog, at CellPosition, end changelog.Seq) (worked bool, err error) {
+func (f *feed) follow(ctx context.Context, id cell.ID, l *cellLog, at CellPosition,
+	end changelog.Seq) (worked bool, err error) {
 	changes, err := f.source.Changes(ctx, id, at.At, changesPage)
 	switch {
 	case errors.Is(err, changelog.ErrTrimmed):

@@ -62,7 +62,9 @@ func (m *manager) runner(d Definition) *sink.Runner {
 	}
 	return sink.New(sink.Options{
 		OpenChanges: changes,
-		Name:        d.Name, Source: h.changes.Source(), Open: func(ctx context.Context) (sink.Sink, error) { return h.openTarget(ctx, &d) },
+		Name:        d.Name, Source: h.changes.Source(), Open: func(ctx context.Context) (sink.Sink, error) {
+			return h.openTarget(ctx, &d)
+		},
 		Store: &store{h: h, name: d.Name, revision: d.Revision}, Kind: d.Kind, Adopt: d.Adopt,
 		Above: d.Above, Lanes: driver.Lanes, Batch: driver.Batch,
 		Logger: h.engine.Logger, Tracer: h.engine.Tracer, Now: h.engine.Now,

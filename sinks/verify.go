@@ -34,7 +34,8 @@ const (
 // Verify compares the target of a sink with the current state of every id, while both change. With repair, differing
 // ids are delivered again and compared once more. progress is called now and then, and may be nil. The error is
 // ErrNotFound, ErrUnreadable, or ErrPaused if a paused sink is to be repaired.
-func (h *Handle) Verify(ctx context.Context, name string, repair bool, progress func(compared int64)) (*sink.Verification, error) {
+func (h *Handle) Verify(ctx context.Context, name string, repair bool,
+	progress func(compared int64)) (*sink.Verification, error) {
 	of, err := h.Get(ctx, name)
 	if err != nil {
 		return nil, err

@@ -174,7 +174,8 @@ func (h *Handle) Drop(ctx context.Context, name string, at ...source.At) (n int,
 	return h.letters(ctx, name, at, func(*source.Letter) bool { return false })
 }
 
-func (h *Handle) letters(ctx context.Context, name string, at []source.At, do func(*source.Letter) (keep bool)) (n int, err error) {
+func (h *Handle) letters(ctx context.Context, name string, at []source.At,
+	do func(*source.Letter) (keep bool)) (n int, err error) {
 	if err := h.engine.CheckWrites(); err != nil {
 		return 0, err
 	}

@@ -78,7 +78,8 @@ func (h *Handle) returns(ctx context.Context, known map[string]int) map[string]i
 
 // Save writes the progress and the letters unless the lease is lost or the definition is another one. Without anything
 // new it only reads.
-func (s *store) Save(ctx context.Context, token int64, p *source.Progress, add []source.Letter, remove []source.At) (again []source.Letter, err error) {
+func (s *store) Save(ctx context.Context, token int64, p *source.Progress, add []source.Letter,
+	remove []source.At) (again []source.Letter, err error) {
 	run := s.h.engine.Update
 	quiet := len(add)+len(remove) == 0 && same(*p, s.saved)
 	if quiet {

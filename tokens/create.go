@@ -139,7 +139,8 @@ func (c *catalog) add(r row) {
 
 // Rotate adds another secret to the principal of a token, for as long as the newest one was given, and ends the older
 // ones after overlap. The error is ErrNotFound, or ErrLacks if by lacks a permission of the token.
-func (h *Handle) Rotate(ctx context.Context, by *Principal, name string, overlap time.Duration) (secret string, t *Token, err error) {
+func (h *Handle) Rotate(ctx context.Context, by *Principal, name string,
+	overlap time.Duration) (secret string, t *Token, err error) {
 	if overlap < 0 || overlap > maxLife {
 		return "", nil, problem.Invalid("/overlap", "invalid", "want a duration from 0 to %d days, such as 24h",
 			maxLife/(24*time.Hour))

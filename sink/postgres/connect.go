@@ -56,7 +56,9 @@ func parse(to string) (*Sink, error) {
 	}
 	// PGPASSWORD belongs to the server of the cells. A password file has a password for each host, but with a list of
 	// hosts all of them would get the password of the first.
-	several := slices.ContainsFunc(config.Fallbacks, func(f *pgconn.FallbackConfig) bool { return f.Host != config.Host || f.Port != config.Port })
+	several := slices.ContainsFunc(config.Fallbacks, func(f *pgconn.FallbackConfig) bool {
+		return f.Host != config.Host || f.Port != config.Port
+	})
 	if _, own := u.User.Password(); !own && (several || os.Getenv("PGPASSWORD") != "") {
 		config.Password = ""
 	}

@@ -55,7 +55,8 @@ func (s *stream) text(relation *pglogrepl.RelationMessage, i int, c *pglogrepl.T
 }
 
 // now returns a row as the table has it now.
-func (s *stream) now(ctx context.Context, relation *pglogrepl.RelationMessage, known map[string]any) (map[string]any, error) {
+func (s *stream) now(ctx context.Context, relation *pglogrepl.RelationMessage,
+	known map[string]any) (map[string]any, error) {
 	var where []string
 	var values [][]byte
 	for _, c := range s.key {

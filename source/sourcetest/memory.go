@@ -153,7 +153,8 @@ func (i *Installation) Load(context.Context) (source.Progress, error) {
 }
 
 // Save replaces the progress.
-func (i *Installation) Save(_ context.Context, token int64, p *source.Progress, add []source.Letter, remove []source.At) (again []source.Letter, err error) {
+func (i *Installation) Save(_ context.Context, token int64, p *source.Progress, add []source.Letter,
+	remove []source.At) (again []source.Letter, err error) {
 	if token != i.Token {
 		return nil, lease.ErrLost
 	}
