@@ -121,7 +121,8 @@ func Open(ctx context.Context, url string, opts *Options) (*Cells, error) {
 	of := &backends{opts: opts, opened: map[*registration]Backend{}}
 	b, err := of.named(kind)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %.40q is no kind of database: give a directory, sqlite:DIR, or postgres://HOST/NAME", cell.ErrURL, kind)
+		return nil, fmt.Errorf("%w: %.40q is no kind of database: give a directory, sqlite:DIR, or postgres://HOST/NAME",
+			cell.ErrURL, kind)
 	}
 	cells, err := b.Open(ctx, path, of.driver)
 	if err == nil {
@@ -150,7 +151,8 @@ func (b *backends) named(kind string) (Backend, error) {
 	r := registry.backends[kind]
 	registry.Unlock()
 	if r == nil {
-		return nil, fmt.Errorf("%w: %.40q is no kind of database that a cell lives in: write %s", cell.ErrURL, kind, examples())
+		return nil, fmt.Errorf("%w: %.40q is no kind of database that a cell lives in: write %s", cell.ErrURL, kind,
+			examples())
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -55,7 +55,9 @@ func (s Suite[C]) But(reasons map[string]string) Suite[C] {
 		}
 	}
 	for name := range left {
-		less = append(less, Case[C]{Name: name, Run: func(t TB, _ C) { t.Fatalf("it is to be left out, and there is no such case") }})
+		less = append(less, Case[C]{Name: name, Run: func(t TB, _ C) {
+			t.Fatalf("it is to be left out, and there is no such case")
+		}})
 	}
 	return less
 }
@@ -95,7 +97,8 @@ func Update[S any](t TB, update func(context.Context, func(S) error) error, fn f
 }
 
 // Ask returns the result of fn in a transaction that must commit.
-func Ask[S, T any](t TB, update func(context.Context, func(S) error) error, fn func(context.Context, S) (T, error)) (got T) {
+func Ask[S, T any](t TB, update func(context.Context, func(S) error) error,
+	fn func(context.Context, S) (T, error)) (got T) {
 	t.Helper()
 	Update(t, update, func(ctx context.Context, s S) (err error) {
 		got, err = fn(ctx, s)
@@ -106,7 +109,8 @@ func Ask[S, T any](t TB, update func(context.Context, func(S) error) error, fn f
 
 // Ends runs fn in a transaction that must end by rollback or by commit. A backend may run fn again. An error of fn
 // fails the test.
-func Ends[S any](t TB, update func(context.Context, func(S) error) error, rollback bool, fn func(context.Context, S) error) {
+func Ends[S any](t TB, update func(context.Context, func(S) error) error, rollback bool,
+	fn func(context.Context, S) error) {
 	t.Helper()
 	ctx := context.Background()
 	err := update(ctx, func(s S) error {
@@ -126,7 +130,8 @@ func Ends[S any](t TB, update func(context.Context, func(S) error) error, rollba
 
 // Cancelled runs a transaction whose context is cancelled between two calls, and which must fail because of that.
 // The caller checks that nothing of the first call remains.
-func Cancelled[S any](t TB, update func(context.Context, func(S) error) error, before, after func(context.Context, S) error) {
+func Cancelled[S any](t TB, update func(context.Context, func(S) error) error,
+	before, after func(context.Context, S) error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -158,7 +163,8 @@ const Writers = 8
 
 // Together runs Writers goroutines with each updates one after the other, and fails if any update does. do gets the
 // number of its writer.
-func Together[S any](t TB, update func(context.Context, func(S) error) error, each int, do func(ctx context.Context, s S, who, i int) error) {
+func Together[S any](t TB, update func(context.Context, func(S) error) error, each int,
+	do func(ctx context.Context, s S, who, i int) error) {
 	t.Helper()
 	ctx, errs := context.Background(), make([]error, Writers)
 	var wg sync.WaitGroup

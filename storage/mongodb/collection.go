@@ -42,7 +42,8 @@ func findIn[K comparable, D any](ctx context.Context, c *mongo.Collection, ids [
 }
 
 // find reads documents one by one.
-func find[D any](ctx context.Context, c *mongo.Collection, filter bson.D, opts *options.FindOptionsBuilder, each func(D)) error {
+func find[D any](ctx context.Context, c *mongo.Collection, filter bson.D, opts *options.FindOptionsBuilder,
+	each func(D)) error {
 	return findWhile(ctx, c, filter, opts, func(doc D) bool {
 		each(doc)
 		return true
@@ -50,7 +51,8 @@ func find[D any](ctx context.Context, c *mongo.Collection, filter bson.D, opts *
 }
 
 // findWhile reads documents one by one until more returns false.
-func findWhile[D any](ctx context.Context, c *mongo.Collection, filter bson.D, opts *options.FindOptionsBuilder, more func(D) bool) error {
+func findWhile[D any](ctx context.Context, c *mongo.Collection, filter bson.D, opts *options.FindOptionsBuilder,
+	more func(D) bool) error {
 	cursor, err := c.Find(ctx, filter, opts)
 	if err != nil {
 		return unread(err)

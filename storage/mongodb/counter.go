@@ -108,12 +108,16 @@ func (c counters) numbers(ctx context.Context, metrics []counter.Metric) (number
 	for i, m := range metrics {
 		names[i] = string(m)
 	}
-	away, err := findApart(ctx, c.Database, c.Collection(namesName), names, nil, func(n numbered) { numbers[n.Name] = n.ID })
+	away, err := findApart(ctx, c.Database, c.Collection(namesName), names, nil, func(n numbered) {
+		numbers[n.Name] = n.ID
+	})
 	if len(away) == 0 || len(away) == len(names) {
 		return numbers, away, err
 	}
 	others := slices.DeleteFunc(names, func(name string) bool { return slices.Contains(away, name) })
-	more, err := findApart(ctx, c.Database, c.Collection(namesName), others, nil, func(n numbered) { numbers[n.Name] = n.ID })
+	more, err := findApart(ctx, c.Database, c.Collection(namesName), others, nil, func(n numbered) {
+		numbers[n.Name] = n.ID
+	})
 	return numbers, append(away, more...), err
 }
 

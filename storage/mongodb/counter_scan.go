@@ -16,15 +16,21 @@ import (
 )
 
 // headFields are the fields of a day that are read before something is added to it.
-var headFields = bson.D{{Key: "v", Value: 1}, {Key: "by", Value: 1}, {Key: "n", Value: 1}, {Key: "open", Value: 1}, {Key: "k", Value: 1}}
+var headFields = bson.D{
+	{Key: "v", Value: 1}, {Key: "by", Value: 1}, {Key: "n", Value: 1}, {Key: "open", Value: 1},
+	{Key: "k", Value: 1},
+}
 
 // scan calls do with the whole days that match a filter, in key order and page by page, until do returns false.
 // Days that the transaction has already read or changed are passed as it sees them.
-func (t *counterTx) scan(ctx context.Context, filter bson.D, from, below counter.BucketKey, limit int, do func(*day) (more bool)) error {
+func (t *counterTx) scan(ctx context.Context, filter bson.D, from, below counter.BucketKey, limit int,
+	do func(*day) (more bool)) error {
 	if t.over {
 		return errOver
 	}
-	own := slices.DeleteFunc(sorted(t.days), func(d *day) bool { return d.key < from || d.key >= below && !last(d.key, below) })
+	own := slices.DeleteFunc(sorted(t.days), func(d *day) bool {
+		return d.key < from || d.key >= below && !last(d.key, below)
+	})
 	keys := make([]counter.BucketKey, len(own))
 	for i, d := range own {
 		keys[i] = d.key
@@ -81,7 +87,8 @@ const leastPage = 50
 const highest = counter.BucketKey(1<<63 - 1)
 
 // FirstBuckets reads the days that have buckets of the table, lowest first.
-func (t *counterTx) FirstBuckets(ctx context.Context, table counter.Table, below counter.BucketKey, limit int) ([]counter.Bucket, error) {
+func (t *counterTx) FirstBuckets(ctx context.Context, table counter.Table, below counter.BucketKey,
+	limit int) ([]counter.Bucket, error) {
 	filter := bson.D{{Key: "open", Value: 1}}
 	switch table {
 	case counter.GaugeDays:
@@ -111,7 +118,8 @@ func (t *counterTx) FirstBuckets(ctx context.Context, table counter.Table, below
 }
 
 // DetailedDays reads days that were compacted with a detail.
-func (t *counterTx) DetailedDays(ctx context.Context, detail counter.Detail, from, below counter.BucketKey, limit int) ([]counter.CompactedDay, error) {
+func (t *counterTx) DetailedDays(ctx context.Context, detail counter.Detail, from, below counter.BucketKey,
+	limit int) ([]counter.CompactedDay, error) {
 	var days []counter.CompactedDay
 	err := t.scan(ctx, bson.D{{Key: "closed.detail", Value: int(detail)}}, from, below, max(limit, 1), func(d *day) bool {
 		if d.closed != nil && d.closed.Detail == detail && d.key < below && len(days) < limit {
@@ -124,14 +132,17 @@ func (t *counterTx) DetailedDays(ctx context.Context, detail counter.Detail, fro
 }
 
 // TopMetrics adds up the totals in this process.
-func (t *counterTx) TopMetrics(ctx context.Context, unit int64, prefix counter.Metric, k int) ([]counter.Ranked, error) {
+func (t *counterTx) TopMetrics(ctx context.Context, unit int64, prefix counter.Metric,
+	k int) ([]counter.Ranked, error) {
 	if t.over {
 		return nil, errOver
 	}
 	totals := map[counter.ID]int64{}
 	from, below := counter.NewBucketKey(unit, 0), counter.NewBucketKey(unit+1, 0)
 	fields := bson.D{{Key: "n", Value: 1}, {Key: "closed.n", Value: 1}, {Key: "open", Value: 1}}
-	err := find(t.session, t.Collection(daysName), bson.D{{Key: "_id", Value: bson.D{{Key: "$gte", Value: idOf(from)}, {Key: "$lt", Value: idOf(below)}}}},
+	err := find(t.session, t.Collection(daysName), bson.D{{
+		Key: "_id", Value: bson.D{{Key: "$gte", Value: idOf(from)}, {Key: "$lt", Value: idOf(below)}},
+	}},
 		options.Find().SetProjection(fields).SetSort(bson.D{{Key: "_id", Value: 1}}), func(doc dayDoc) {
 			n := doc.N
 			if doc.Closed != nil {
@@ -157,8 +168,11 @@ func (t *counterTx) TopMetrics(ctx context.Context, unit int64, prefix counter.M
 }
 
 // rank returns the highest totals of counters whose names begin with a prefix.
-func (t *counterTx) rank(ctx context.Context, totals map[counter.ID]int64, prefix counter.Metric, k int) ([]counter.Ranked, error) {
-	ids := slices.SortedFunc(maps.Keys(totals), func(a, b counter.ID) int { return cmp.Or(cmp.Compare(totals[b], totals[a]), cmp.Compare(a, b)) })
+func (t *counterTx) rank(ctx context.Context, totals map[counter.ID]int64, prefix counter.Metric,
+	k int) ([]counter.Ranked, error) {
+	ids := slices.SortedFunc(maps.Keys(totals), func(a, b counter.ID) int {
+		return cmp.Or(cmp.Compare(totals[b], totals[a]), cmp.Compare(a, b))
+	})
 	var top []counter.Ranked
 	for len(ids) > 0 {
 		// Equal totals stay in one batch, because their names decide.
@@ -179,6 +193,8 @@ func (t *counterTx) rank(ctx context.Context, totals map[counter.ID]int64, prefi
 			break
 		}
 	}
-	slices.SortFunc(top, func(a, b counter.Ranked) int { return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Metric, b.Metric)) })
+	slices.SortFunc(top, func(a, b counter.Ranked) int {
+		return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Metric, b.Metric))
+	})
 	return top[:min(len(top), k)], nil
 }

@@ -98,7 +98,8 @@ func (t *counterTx) DeleteBuckets(ctx context.Context, table counter.Table, keys
 }
 
 // change calls do for the buckets under keys.
-func (t *counterTx) change(ctx context.Context, table counter.Table, keys []counter.BucketKey, do func(i int, d *day, place int)) error {
+func (t *counterTx) change(ctx context.Context, table counter.Table, keys []counter.BucketKey,
+	do func(i int, d *day, place int)) error {
 	if err := t.writes(); err != nil {
 		return err
 	}
@@ -115,7 +116,8 @@ func (t *counterTx) change(ctx context.Context, table counter.Table, keys []coun
 }
 
 // PrepareBuckets adds zeros, which leaves existing values unchanged.
-func (t *counterTx) PrepareBuckets(ctx context.Context, table counter.Table, keys []counter.BucketKey) (made []counter.BucketKey, err error) {
+func (t *counterTx) PrepareBuckets(ctx context.Context, table counter.Table,
+	keys []counter.BucketKey) (made []counter.BucketKey, err error) {
 	if err := t.writes(); err != nil {
 		return nil, err
 	}

@@ -89,7 +89,9 @@ func (t *counterTx) checkHorizon(ctx context.Context) error {
 	case t.floor.is == at:
 		return nil
 	}
-	_, err = t.Collection(stateName).UpdateOne(ctx, bson.D{{Key: "_id", Value: "floor"}}, bson.D{{Key: "$max", Value: bson.D{{Key: "at", Value: t.floor.is}}}})
+	_, err = t.Collection(stateName).UpdateOne(ctx, bson.D{{Key: "_id", Value: "floor"}}, bson.D{{
+		Key: "$max", Value: bson.D{{Key: "at", Value: t.floor.is}},
+	}})
 	return outcome(err)
 }
 

@@ -208,7 +208,10 @@ func (t *counterTx) writeSummaries(ctx context.Context) error {
 			continue
 		}
 		e := newEntry(name, s.is)
-		doc := summaryDoc{Name: name, V: s.v + 1, Producer: name[0] == 'p', Seq: e.Seq, Newest: e.Newest, Print: e.Print, Results: e.Results}
+		doc := summaryDoc{
+			Name: name, V: s.v + 1, Producer: name[0] == 'p', Seq: e.Seq, Newest: e.Newest, Print: e.Print,
+			Results: e.Results,
+		}
 		// A summary that was dropped and re-created may have the same version, but has a later time.
 		filter := bson.D{{Key: "_id", Value: name}, {Key: "v", Value: s.v}, {Key: "newest", Value: s.newest}}
 		var matched int64

@@ -120,7 +120,8 @@ func (t *counterTx) commit(ctx context.Context) error {
 		return err
 	}
 	if err = t.writeSummaries(ctx); errors.Is(err, errAgain) && days > 0 {
-		return fmt.Errorf("%w: %d days are written, and a summary beside them is not: %w", counter.ErrCommitUnknown, days, counter.ErrConflict)
+		return fmt.Errorf("%w: %d days are written, and a summary beside them is not: %w", counter.ErrCommitUnknown, days,
+			counter.ErrConflict)
 	}
 	return err
 }
@@ -178,7 +179,8 @@ func (t *counterTx) load(ctx context.Context, keys []counter.BucketKey, whole bo
 }
 
 // findOf reads documents for a transaction. A write transaction does not wait for those that are away.
-func findOf[D any](t *counterTx, collection string, ids []string, fields bson.D, each func(D)) (lost []string, err error) {
+func findOf[D any](t *counterTx, collection string, ids []string, fields bson.D,
+	each func(D)) (lost []string, err error) {
 	if t.reading {
 		return nil, findIn(t.session, t.Collection(collection), ids, fields, each)
 	}

@@ -203,7 +203,8 @@ func (w *daysWriter) add(ctx context.Context, days []*day) {
 		}
 		result, err := c.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
 		if err == nil && result.MatchedCount < int64(len(chunk)) {
-			err = fmt.Errorf("%w: some of %d days are not there any more: were documents of %s deleted?", counter.ErrCommitUnknown, len(chunk), daysName)
+			err = fmt.Errorf("%w: some of %d days are not there any more: were documents of %s deleted?",
+				counter.ErrCommitUnknown, len(chunk), daysName)
 		}
 		w.note(chunk, err)
 	}

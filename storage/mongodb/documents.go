@@ -96,7 +96,8 @@ func (d *Database) HandOver(ctx context.Context, original *Database, identity, i
 	case err != nil:
 		return fmt.Errorf("mongodb: hand over %s: %w", d.shown, err)
 	case is != identity:
-		return fmt.Errorf("%w: %s is database %q, and the installation counts in %q: restore the backup of that one there", ErrNoCopy, d.shown, is, identity)
+		return fmt.Errorf("%w: %s is database %q, and the installation counts in %q: restore the backup of that one there",
+			ErrNoCopy, d.shown, is, identity)
 	}
 	mark := rand.Text()
 	if err := d.set(ctx, markFact, mark); err != nil {
@@ -129,7 +130,9 @@ func (d *Database) fact(ctx context.Context, name string) (string, error) {
 // set writes a fact unconditionally.
 func (d *Database) set(ctx context.Context, name, value string) error {
 	c := d.Collection(factsName)
-	result, err := c.UpdateOne(ctx, bson.D{{Key: "_id", Value: name}}, bson.D{{Key: "$set", Value: bson.D{{Key: "value", Value: value}}}})
+	result, err := c.UpdateOne(ctx, bson.D{{Key: "_id", Value: name}}, bson.D{{
+		Key: "$set", Value: bson.D{{Key: "value", Value: value}},
+	}})
 	if err == nil && result.MatchedCount == 0 {
 		_, err = c.InsertOne(ctx, bson.D{{Key: "_id", Value: name}, {Key: "value", Value: value}})
 		if mongo.IsDuplicateKeyError(err) {
@@ -157,7 +160,8 @@ func (d *Database) settle(ctx context.Context, name, value string) (string, erro
 		}
 		// A document that another process has inserted cannot be read until a majority has it.
 		if err := delay.For(ctx, 10*time.Millisecond); err != nil {
-			return "", fmt.Errorf("%w: document %s of %s is written and cannot be read: %w", cell.ErrUnavailable, name, factsName, err)
+			return "", fmt.Errorf("%w: document %s of %s is written and cannot be read: %w", cell.ErrUnavailable, name,
+				factsName, err)
 		}
 	}
 }

@@ -99,7 +99,8 @@ func (g *groups) read(ctx context.Context, ids []string) (map[string]group, erro
 }
 
 // Scan reads part of the range.
-func (g *groups) Scan(ctx context.Context, s documents.Namespace, after []byte, limit int) ([]documents.Document, error) {
+func (g *groups) Scan(ctx context.Context, s documents.Namespace, after []byte,
+	limit int) ([]documents.Document, error) {
 	prefix := g.namespace(s)
 	from := bson.E{Key: "$gte", Value: prefix}
 	if after != nil {

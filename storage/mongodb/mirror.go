@@ -130,7 +130,9 @@ func (m *Mirror) Controls(ctx context.Context) (controls []mirror.Control, err e
 // PutControl implements mirror.Target.
 func (m *Mirror) PutControl(ctx context.Context, was, is mirror.Control) (bool, error) {
 	doc := newControlDoc(is)
-	return m.put(ctx, was.Version == 0, doc, bson.D{{Key: "_id", Value: doc.ID}, {Key: "fill", Value: was.Fill}, {Key: "version", Value: was.Version}})
+	return m.put(ctx, was.Version == 0, doc, bson.D{
+		{Key: "_id", Value: doc.ID}, {Key: "fill", Value: was.Fill}, {Key: "version", Value: was.Version},
+	})
 }
 
 // put inserts a control document, or replaces the one that matches the filter, and reports whether it did.

@@ -92,7 +92,10 @@ func (doc *entityDoc) document() mirror.Document {
 	if doc.State != mirror.Entity && doc.Kind == "" && doc.Attributes == nil && doc.Members == nil {
 		return d
 	}
-	t := &mirror.Thing{Kind: doc.Kind, Attributes: make([]mirror.Attribute, 0, len(doc.Attributes)), Members: make([]entity.Member, 0, len(doc.Members))}
+	t := &mirror.Thing{
+		Kind: doc.Kind, Attributes: make([]mirror.Attribute, 0, len(doc.Attributes)),
+		Members: make([]entity.Member, 0, len(doc.Members)),
+	}
 	t.Stamp, _ = strconv.ParseUint(doc.Stamp, 10, 64)
 	if doc.Rank != nil {
 		t.Rank = entity.Rank{Sources: doc.Rank.Sources, Known: doc.Rank.Known}
@@ -100,12 +103,16 @@ func (doc *entityDoc) document() mirror.Document {
 	for _, a := range doc.Attributes {
 		of := mirror.Attribute{Name: a.Name, Value: a.Value, Values: make([]entity.MergedValue, 0, len(a.Values))}
 		for _, v := range a.Values {
-			of.Values = append(of.Values, entity.MergedValue{Value: v.Value, Members: append([]int{}, v.Members...), Pinned: v.Pinned})
+			of.Values = append(of.Values, entity.MergedValue{
+				Value: v.Value, Members: append([]int{}, v.Members...), Pinned: v.Pinned,
+			})
 		}
 		t.Attributes = append(t.Attributes, of)
 	}
 	for _, m := range doc.Members {
-		t.Members = append(t.Members, entity.Member{PUID: entity.PUID(m.PUID), Ref: entity.Ref{Source: m.Source, Key: m.Key}, Version: m.Version})
+		t.Members = append(t.Members, entity.Member{
+			PUID: entity.PUID(m.PUID), Ref: entity.Ref{Source: m.Source, Key: m.Key}, Version: m.Version,
+		})
 	}
 	d.Thing = t
 	return d
@@ -129,7 +136,10 @@ type fromDoc struct {
 }
 
 func newFillDoc(f mirror.Fill) *fillDoc {
-	doc := &fillDoc{ID: fillID, Name: f.Name, Installation: f.Installation, Format: f.Format, Begun: f.Begun, From: make([]fromDoc, 0, len(f.From))}
+	doc := &fillDoc{
+		ID: fillID, Name: f.Name, Installation: f.Installation, Format: f.Format, Begun: f.Begun,
+		From: make([]fromDoc, 0, len(f.From)),
+	}
 	for _, id := range slices.SortedFunc(maps.Keys(f.From), cell.ID.Compare) {
 		doc.From = append(doc.From, fromDoc{id.String(), int64(f.From[id])})
 	}
@@ -137,7 +147,10 @@ func newFillDoc(f mirror.Fill) *fillDoc {
 }
 
 func (doc *fillDoc) fill() (mirror.Fill, error) {
-	f := mirror.Fill{Name: doc.Name, Installation: doc.Installation, Format: doc.Format, Begun: doc.Begun.UTC(), From: make(map[cell.ID]changelog.Seq, len(doc.From))}
+	f := mirror.Fill{
+		Name: doc.Name, Installation: doc.Installation, Format: doc.Format, Begun: doc.Begun.UTC(),
+		From: make(map[cell.ID]changelog.Seq, len(doc.From)),
+	}
 	for _, from := range doc.From {
 		id, err := cell.ParseID(from.Cell)
 		if err != nil {

@@ -25,7 +25,8 @@ func encrypt(client *options.ClientOptions, uri, shown string, unsafe bool) erro
 		client.SetTLSConfig(&tls.Config{MinVersion: tls.VersionTLS12})
 	}
 	if t := client.TLSConfig; (t == nil || t.InsecureSkipVerify) && !unsafe {
-		return fmt.Errorf("%w: the connection to %s would not be verified: write tls=true, or leave it out", cell.ErrPreflight, shown)
+		return fmt.Errorf("%w: the connection to %s would not be verified: write tls=true, or leave it out",
+			cell.ErrPreflight, shown)
 	}
 	return nil
 }

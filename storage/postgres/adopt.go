@@ -47,7 +47,8 @@ func (t *tx) queueWhere() {
 			return err
 		}
 		if home != at && (at != 0 || !t.cell.opts.Standby) {
-			return fmt.Errorf("%w: %s was written on timeline %d, the server is on %d", storage.ErrStrange, t.cell.target.shown, home, at)
+			return fmt.Errorf("%w: %s was written on timeline %d, the server is on %d", storage.ErrStrange,
+				t.cell.target.shown, home, at)
 		}
 		return nil
 	}))
@@ -80,7 +81,9 @@ func (c *Cell) adopt(ctx context.Context, newest func(context.Context, *tx, cell
 	err := c.run(ctx, adopting, func(t *tx) error {
 		var at place
 		var home *place
-		t.queue.Queue("SELECT " + c.target.profile.place()).QueryRow(func(row pgx.Row) error { return row.Scan(&at.system, &at.timeline, &at.oid) })
+		t.queue.Queue("SELECT " + c.target.profile.place()).QueryRow(func(row pgx.Row) error {
+			return row.Scan(&at.system, &at.timeline, &at.oid)
+		})
 		t.queue.Queue(sqlHome).Query(readHome(&home))
 		id, err := t.identity(ctx)
 		if err != nil || home == nil || *home == at {

@@ -120,7 +120,8 @@ func (t *tx) Allocate(ctx context.Context, keys []cell.Key) ([]cell.Allocation, 
 }
 
 // allocateLeft allocates puids for keys that another transaction may have allocated by now.
-func (t *tx) allocateLeft(ctx context.Context, missing []cell.Key, drawn map[cell.Key]int64, keys []cell.Key, allocations []cell.Allocation) error {
+func (t *tx) allocateLeft(ctx context.Context, missing []cell.Key, drawn map[cell.Key]int64, keys []cell.Key,
+	allocations []cell.Allocation) error {
 	var last int64
 	t.queue.Queue(sqlUsed).QueryRow(func(row pgx.Row) error { return row.Scan(&last) })
 	puids, err := t.Lookup(ctx, missing)
@@ -160,7 +161,8 @@ func (t *tx) queueDraw(keys []cell.Key, left int, drawn map[cell.Key]int64) {
 
 // settle fills in the allocations. Keys that other transactions allocated first are read by a separate statement,
 // whose snapshot is newer than their commits.
-func (t *tx) settle(ctx context.Context, keys []cell.Key, allocations []cell.Allocation, drawn, theirs map[cell.Key]int64) error {
+func (t *tx) settle(ctx context.Context, keys []cell.Key, allocations []cell.Allocation,
+	drawn, theirs map[cell.Key]int64) error {
 	var late []cell.Key
 	for k, puid := range drawn {
 		if puid == 0 {

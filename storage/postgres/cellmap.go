@@ -68,7 +68,8 @@ func (t *tx) PutCellMap(ctx context.Context, epoch uint64, text []byte) error {
 	if newest != 0 && cell.Supersedes(text, old) {
 		t.exec("DELETE FROM locus_map WHERE epoch = $1", int64(newest))
 	}
-	t.exec("INSERT INTO locus_map (epoch, body, sum) VALUES ($1, $2, $3)", int64(epoch), string(text), cell.Sum(int64(epoch), string(text)))
+	t.exec("INSERT INTO locus_map (epoch, body, sum) VALUES ($1, $2, $3)", int64(epoch), string(text),
+		cell.Sum(int64(epoch), string(text)))
 	if err := t.flush(ctx); err != nil {
 		return fmt.Errorf("put cell map %d in %s: %w", epoch, t.cell, err)
 	}

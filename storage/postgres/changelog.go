@@ -54,7 +54,8 @@ func (t *tx) Changes(ctx context.Context, after changelog.Seq, limit int) ([]cha
 		return nil, fmt.Errorf("read changes after %d: %w", after, err)
 	}
 	if max(after, 0) < bounds.Trimmed {
-		return nil, fmt.Errorf("changes after %d of cell %s: %w up to %d", after, t.cell, changelog.ErrTrimmed, bounds.Trimmed)
+		return nil, fmt.Errorf("changes after %d of cell %s: %w up to %d", after, t.cell, changelog.ErrTrimmed,
+			bounds.Trimmed)
 	}
 	return changes, nil
 }

@@ -138,7 +138,9 @@ func (t *tx) WriteRows(ctx context.Context, table string, rows [][]any) error {
 		set = "UPDATE SET " + list(rest, func(_ int, column string) string { return column + " = excluded." + column })
 	}
 	t.exec(fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM %s AS v (%s) ON CONFLICT (%s) DO %s",
-		table, strings.Join(of.Columns, ", "), list(of.Columns, func(_ int, column string) string { return fmt.Sprintf(of.kind(column).from, "v."+column) }),
+		table, strings.Join(of.Columns, ", "), list(of.Columns, func(_ int, column string) string {
+			return fmt.Sprintf(of.kind(column).from, "v."+column)
+		}),
 		of.arrays(of.Columns), strings.Join(of.Columns, ", "), strings.Join(of.Columns[:of.Key], ", "), set), args...)
 	return nil
 }

@@ -93,7 +93,8 @@ func (t *tx) ListMetrics(ctx context.Context, prefix, after counter.Metric, limi
 		return nil, err
 	}
 	low, high := namesFrom(string(prefix), string(after))
-	metas, err := rows(ctx, t, func(r pgx.Rows) (counter.Meta, error) { return scanMeta(r) }, sqlListMetrics, low, high, int64(limit))
+	metas, err := rows(ctx, t, func(r pgx.Rows) (counter.Meta, error) { return scanMeta(r) }, sqlListMetrics, low, high,
+		int64(limit))
 	if err != nil {
 		return nil, fmt.Errorf("list metrics: %w", err)
 	}

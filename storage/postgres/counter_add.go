@@ -141,7 +141,9 @@ func (t *tx) AddTallies(ctx context.Context, tallies []counter.Tally) (made []co
 
 // mergeIncrements adds up increments of the same value, in bucket order.
 func mergeIncrements(all []increment) ([]increment, error) {
-	slices.SortFunc(all, func(a, b increment) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.slot, b.slot)) })
+	slices.SortFunc(all, func(a, b increment) int {
+		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.slot, b.slot))
+	})
 	merged := all[:0]
 	for _, a := range all {
 		if n := len(merged); n > 0 && merged[n-1].key == a.key && merged[n-1].slot == a.slot {

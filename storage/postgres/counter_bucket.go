@@ -119,7 +119,8 @@ func (t *tx) writeBuckets(table counter.Table, sql string, buckets []counter.Buc
 	values := make([]int64, 0, len(buckets)*table.Width())
 	for _, s := range buckets {
 		if len(s.Values) != table.Width() {
-			return t.fail(fmt.Errorf("postgres: a bucket of %s has %d values, not %d", bucketTables[table].name, table.Width(), len(s.Values)))
+			return t.fail(fmt.Errorf("postgres: a bucket of %s has %d values, not %d", bucketTables[table].name,
+				table.Width(), len(s.Values)))
 		}
 		values = append(values, s.Values...)
 	}
@@ -130,7 +131,8 @@ func (t *tx) writeBuckets(table counter.Table, sql string, buckets []counter.Buc
 }
 
 // PrepareBuckets runs one statement.
-func (t *tx) PrepareBuckets(ctx context.Context, table counter.Table, keys []counter.BucketKey) (made []counter.BucketKey, err error) {
+func (t *tx) PrepareBuckets(ctx context.Context, table counter.Table,
+	keys []counter.BucketKey) (made []counter.BucketKey, err error) {
 	if err := t.alter(ctx); err != nil || len(keys) == 0 {
 		return nil, err
 	}
@@ -155,7 +157,8 @@ func (t *tx) DeleteBuckets(ctx context.Context, table counter.Table, keys []coun
 
 // FirstBuckets reads the index in order. An update locks the rows; if some were deleted concurrently, it reads further
 // rows.
-func (t *tx) FirstBuckets(ctx context.Context, table counter.Table, below counter.BucketKey, limit int) ([]counter.Bucket, error) {
+func (t *tx) FirstBuckets(ctx context.Context, table counter.Table, below counter.BucketKey,
+	limit int) ([]counter.Bucket, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
 	}
@@ -240,7 +243,8 @@ func (t *tx) PutCompactedDays(ctx context.Context, days []counter.CompactedDay) 
 }
 
 // DetailedDays reads an index in order. An update locks the rows.
-func (t *tx) DetailedDays(ctx context.Context, detail counter.Detail, from, below counter.BucketKey, limit int) ([]counter.CompactedDay, error) {
+func (t *tx) DetailedDays(ctx context.Context, detail counter.Detail, from, below counter.BucketKey,
+	limit int) ([]counter.CompactedDay, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
 	}

@@ -144,7 +144,9 @@ func (t *tx) PutBatches(ctx context.Context, batches []counter.KeyedBatch) error
 		column(batches, func(b batch) int64 { return b.Newest }),
 		column(batches, func(b batch) []byte { return b.Print[:] }),
 		column(batches, func(b batch) []byte { return document.NotNull(b.Results) }),
-		column(batches, func(b batch) int64 { return cell.Sum(string(b.Key), b.Newest, b.Print[:], document.NotNull(b.Results)) }))
+		column(batches, func(b batch) int64 {
+			return cell.Sum(string(b.Key), b.Newest, b.Print[:], document.NotNull(b.Results))
+		}))
 	return nil
 }
 

@@ -47,7 +47,8 @@ func (c *Cell) Identify(ctx context.Context, want cell.Identity) error {
 			}
 			knownEpoch = true
 			t.row = document.NewCell(want)
-			t.exec(sqlSetIdentity+c.target.profile.place(), want.Map, int32(want.Cell.Gen), int64(want.Cell.Index), want.Lo, want.Hi, want.Rules, t.row[len(t.row)-1])
+			t.exec(sqlSetIdentity+c.target.profile.place(), want.Map, int32(want.Cell.Gen), int64(want.Cell.Index), want.Lo,
+				want.Hi, want.Rules, t.row[len(t.row)-1])
 			t.exec(fmt.Sprintf(sqlPuids, want.Lo+1, want.Hi))
 			return nil
 		})
@@ -77,8 +78,10 @@ func (t *tx) take(ctx context.Context, want, got cell.Identity) (bool, error) {
 	if err != nil || !want.Takes(got, head, uint64(used[0]-got.Lo)) {
 		return false, err
 	}
-	t.exec("UPDATE locus_cell SET lo = $1, hi = $2, sum = $3", want.Lo, want.Hi, t.seal(map[string]any{"lo": want.Lo, "hi": want.Hi}))
-	t.exec(fmt.Sprintf("ALTER SEQUENCE locus_puid MINVALUE %[1]d MAXVALUE %[2]d START WITH %[1]d RESTART WITH %[1]d", want.Lo+1, want.Hi))
+	t.exec("UPDATE locus_cell SET lo = $1, hi = $2, sum = $3", want.Lo, want.Hi,
+		t.seal(map[string]any{"lo": want.Lo, "hi": want.Hi}))
+	t.exec(fmt.Sprintf("ALTER SEQUENCE locus_puid MINVALUE %[1]d MAXVALUE %[2]d START WITH %[1]d RESTART WITH %[1]d",
+		want.Lo+1, want.Hi))
 	return true, nil
 }
 

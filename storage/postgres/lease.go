@@ -22,12 +22,14 @@ func (t *tx) Lease(ctx context.Context, name string) (l lease.Lease, err error) 
 	}
 	sql := sqlLease
 	if t.mode != reading {
-		t.exec("INSERT INTO locus_lease (name, sum) VALUES ($1, $2) ON CONFLICT DO NOTHING", name, sumOfLease(name, lease.Lease{}))
+		t.exec("INSERT INTO locus_lease (name, sum) VALUES ($1, $2) ON CONFLICT DO NOTHING", name,
+			sumOfLease(name, lease.Lease{}))
 		sql += " FOR NO KEY UPDATE"
 	}
 	err = t.query(ctx, sql, func(r pgx.Rows) error {
 		var ttl, epoch int64
-		err := r.Scan(&l.Owner, &l.Token, &l.Beat, &ttl, &l.Fence, &l.Wanted, &epoch, &l.Asked, &l.Done, &l.Asks, &l.Partly, &l.Address)
+		err := r.Scan(&l.Owner, &l.Token, &l.Beat, &ttl, &l.Fence, &l.Wanted, &epoch, &l.Asked, &l.Done, &l.Asks,
+			&l.Partly, &l.Address)
 		l.TTL, l.Epoch = time.Duration(ttl), uint64(epoch)
 		return err
 	}, name)
@@ -53,7 +55,8 @@ func (t *tx) PutLease(ctx context.Context, name string, l lease.Lease) error {
 }
 
 func sumOfLease(name string, l lease.Lease) int64 {
-	return cell.Sum(name, l.Owner, l.Token, l.Beat, int64(l.TTL), l.Fence, number01(l.Wanted), int64(l.Epoch), l.Asked, l.Done, l.Asks, number01(l.Partly))
+	return cell.Sum(name, l.Owner, l.Token, l.Beat, int64(l.TTL), l.Fence, number01(l.Wanted), int64(l.Epoch), l.Asked,
+		l.Done, l.Asks, number01(l.Partly))
 }
 
 // number01 returns a bool as it enters a checksum.

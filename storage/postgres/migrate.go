@@ -253,7 +253,8 @@ func (t *target) format(ctx context.Context, on *pgx.Conn) (has int64, err error
 	case has > format && reader > 0 && reader <= format:
 		return format, nil // a newer Locus has only added tables or columns
 	case has > format:
-		return 0, fmt.Errorf("%w: %s was written by a newer Locus (format %d, this one reads up to %d): update Locus", cell.ErrFormat, t.shown, has, format)
+		return 0, fmt.Errorf("%w: %s was written by a newer Locus (format %d, this one reads up to %d): update Locus",
+			cell.ErrFormat, t.shown, has, format)
 	case has > 0 && has < oldest:
 		return 0, fmt.Errorf("%w: %s has format %d, from before the first release of Locus, this one reads from %d: ingest the sources into a new database", cell.ErrFormat, t.shown, has, oldest)
 	}

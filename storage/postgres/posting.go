@@ -34,7 +34,8 @@ func (t postingRows) State(ctx context.Context, lock bool) (posting.Row, error) 
 }
 
 // StateAhead runs two statements, the second after the first has its lock.
-func (t postingRows) StateAhead(ctx context.Context, lock bool, ids []int64) (state posting.Row, chunks []posting.Row, err error) {
+func (t postingRows) StateAhead(ctx context.Context, lock bool,
+	ids []int64) (state posting.Row, chunks []posting.Row, err error) {
 	state = posting.Row{ID: 1, Body: []byte{}, Sum: posting.SumOf(1, []byte{})}
 	sql := sqlPostingState
 	if lock {
@@ -71,7 +72,8 @@ func (t postingRows) Chunks(ctx context.Context, ids []int64) ([]posting.Row, er
 func (t postingRows) PutChunks(_ context.Context, rows []posting.Row) error {
 	ids := column(rows, func(r posting.Row) int64 { return r.ID })
 	t.noteNumbers(posting.ChunkTable, ids)
-	t.exec(sqlPutChunks, ids, column(rows, func(r posting.Row) []byte { return r.Body }), column(rows, func(r posting.Row) int64 { return r.Sum }))
+	t.exec(sqlPutChunks, ids, column(rows, func(r posting.Row) []byte { return r.Body }),
+		column(rows, func(r posting.Row) int64 { return r.Sum }))
 	return nil
 }
 

@@ -96,7 +96,8 @@ func (c *Cell) agrees(ctx context.Context, on *conn) error {
 func (c *Cell) unnamed(ctx context.Context, on *conn, failed error) error {
 	if c.target.profile != aurora && !on.IsClosed() {
 		if is, err := on.isAurora(ctx); err == nil && is {
-			return fmt.Errorf("%w: %s: it is Aurora, which has no functions of the log: write profile=aurora in the URL", cell.ErrPreflight, c.target.shown)
+			return fmt.Errorf("%w: %s: it is Aurora, which has no functions of the log: write profile=aurora in the URL",
+				cell.ErrPreflight, c.target.shown)
 		}
 	}
 	return failed

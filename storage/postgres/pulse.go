@@ -107,8 +107,12 @@ func (t *tx) Attest(ctx context.Context, pulses map[cell.ID]cell.Pulse) error {
 	t.exec(`INSERT INTO locus_witness AS w (gen, idx, incarnation, commits, sum) SELECT * FROM unnest($1::integer[], $2::bigint[], $3::integer[], $4::bigint[], $5::bigint[])
 		ON CONFLICT (gen, idx) DO UPDATE SET incarnation = excluded.incarnation, commits = excluded.commits, sum = excluded.sum
 		WHERE (excluded.incarnation, excluded.commits) > (w.incarnation, w.commits)`,
-		column(ids, func(id cell.ID) int32 { return int32(id.Gen) }), column(ids, func(id cell.ID) int64 { return int64(id.Index) }),
-		column(ids, func(id cell.ID) int32 { return int32(pulses[id].Incarnation) }), column(ids, func(id cell.ID) int64 { return int64(pulses[id].Commits) }),
+		column(ids, func(id cell.ID) int32 { return int32(id.Gen) }), column(ids, func(id cell.ID) int64 {
+			return int64(id.Index)
+		}),
+		column(ids, func(id cell.ID) int32 { return int32(pulses[id].Incarnation) }), column(ids, func(id cell.ID) int64 {
+			return int64(pulses[id].Commits)
+		}),
 		column(ids, func(id cell.ID) int64 {
 			return cell.Sum(int64(id.Gen), int64(id.Index), int64(pulses[id].Incarnation), int64(pulses[id].Commits))
 		}))

@@ -42,7 +42,8 @@ func readRecord(r pgx.Rows) (*entity.Record, error) {
 	var record entity.Record
 	var observed int64
 	var body *string
-	err := r.Scan((*int64)(&record.PUID), &record.Source, &record.Key, &record.Version, &record.Birth, (*int64)(&record.Anchor), &observed, &body, &record.Kind)
+	err := r.Scan((*int64)(&record.PUID), &record.Source, &record.Key, &record.Version, &record.Birth,
+		(*int64)(&record.Anchor), &observed, &body, &record.Kind)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +105,8 @@ func (t *tx) PutRecords(ctx context.Context, records []*entity.Record) error {
 	})
 	sums := make([]int64, len(records))
 	for i, r := range records {
-		sums[i] = cell.Sum(int64(r.PUID), r.Source, r.Key, r.Version, r.Birth[:], r.Observed.UnixMilli(), textOrNil(bodies[i]), r.Kind)
+		sums[i] = cell.Sum(int64(r.PUID), r.Source, r.Key, r.Version, r.Birth[:], r.Observed.UnixMilli(),
+			textOrNil(bodies[i]), r.Kind)
 	}
 	t.noteNumbers("record", column(records, func(r record) int64 { return int64(r.PUID) }))
 	t.exec(sqlPutRecords,
@@ -150,7 +152,8 @@ func (t *tx) ListRecords(ctx context.Context, source string, after entity.PUID, 
 }
 
 // CountRecords runs one statement.
-func (t *tx) CountRecords(ctx context.Context, after entity.PUID, limit int) (counts []entity.SourceCount, next entity.PUID, err error) {
+func (t *tx) CountRecords(ctx context.Context, after entity.PUID,
+	limit int) (counts []entity.SourceCount, next entity.PUID, err error) {
 	if err := t.use(ctx); err != nil {
 		return nil, 0, err
 	}

@@ -11,7 +11,9 @@ import (
 
 func init() {
 	storage.Register(func(o *storage.Options) storage.Backend {
-		return &backend{o, NewDriver(&Options{Connections: o.Connections, Unsafe: o.UnsafeDurability, Restored: o.Restored, Standby: o.Standby})}
+		return &backend{o, NewDriver(&Options{
+			Connections: o.Connections, Unsafe: o.UnsafeDurability, Restored: o.Restored, Standby: o.Standby,
+		})}
 	}, "postgres", "postgresql")
 }
 

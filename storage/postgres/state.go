@@ -33,7 +33,8 @@ var sqlRow = func() string {
 func scanHead(row pgx.Row, h *cell.Head, journal *bool) error {
 	var keys, home int16
 	var epoch, knownEpoch int64
-	err := row.Scan(&keys, &home, &h.Incarnation, &epoch, &knownEpoch, &h.Fence, &h.Images, &h.Rules, &h.Returns, &h.Settled, &h.Move, journal)
+	err := row.Scan(&keys, &home, &h.Incarnation, &epoch, &knownEpoch, &h.Fence, &h.Images, &h.Rules, &h.Returns,
+		&h.Settled, &h.Move, journal)
 	h.Keys, h.Home, h.Epoch, h.KnownEpoch = cell.KeyState(keys), cell.Placement(home), uint64(epoch), uint64(knownEpoch)
 	return err
 }
@@ -200,7 +201,8 @@ func (t *tx) queueTotals() {
 		was, is := column(changes, func(c changelog.Change) *string { return t.image(c.Was) }), column(changes, func(c changelog.Change) *string { return t.image(c.Is) })
 		sums := make([]int64, len(changes))
 		for i, c := range changes {
-			sums[i] = cell.Sum(c.Time.UnixMilli(), string(c.Kind), c.Entity[:], bytesOrNil(c.Into), textOrNil(before[i]), textOrNil(after[i]), textOrNil(was[i]), textOrNil(is[i]), string(c.Cause))
+			sums[i] = cell.Sum(c.Time.UnixMilli(), string(c.Kind), c.Entity[:], bytesOrNil(c.Into), textOrNil(before[i]),
+				textOrNil(after[i]), textOrNil(was[i]), textOrNil(is[i]), string(c.Cause))
 		}
 		t.exec(sqlAppend, append(args,
 			column(changes, func(c changelog.Change) int64 { return c.Time.UnixMilli() }),

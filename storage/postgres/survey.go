@@ -73,7 +73,8 @@ func look(ctx context.Context, on *pgx.Conn, s *cell.Server) error {
 	var at time.Time
 	var archived *bool
 	asked := time.Now()
-	err := on.QueryRow(ctx, sqlSurvey).Scan(&s.Version, &pid, &s.Connections, &s.Used, &at, &s.Recovering, &s.Archives, &archived)
+	err := on.QueryRow(ctx, sqlSurvey).Scan(&s.Version, &pid, &s.Connections, &s.Used, &at, &s.Recovering, &s.Archives,
+		&archived)
 	if err != nil {
 		return err
 	}

@@ -229,7 +229,8 @@ func eachRow(each func(pgx.Rows) error) func(pgx.Rows) error {
 }
 
 // rows returns the result of read for every row.
-func rows[T any](ctx context.Context, t *tx, read func(pgx.Rows) (T, error), sql string, args ...any) (all []T, err error) {
+func rows[T any](ctx context.Context, t *tx, read func(pgx.Rows) (T, error), sql string,
+	args ...any) (all []T, err error) {
 	err = t.query(ctx, sql, func(r pgx.Rows) error {
 		one, err := read(r)
 		all = append(all, one)

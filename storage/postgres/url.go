@@ -46,7 +46,8 @@ func parseURL(raw string, unsafe, standby bool) (*target, error) {
 	case len(t.db) > longestName:
 		return nil, fmt.Errorf("%w: the name of the database in %s has %d bytes: PostgreSQL cuts it after %d, so choose a shorter one", cell.ErrURL, t.shown, len(t.db), longestName)
 	case !utf8.ValidString(t.db) || strings.ContainsFunc(t.db, func(r rune) bool { return !unicode.IsPrint(r) }):
-		return nil, fmt.Errorf("%w: the name of the database in %s has a character that does not print: %s", cell.ErrURL, t.shown, example)
+		return nil, fmt.Errorf("%w: the name of the database in %s has a character that does not print: %s", cell.ErrURL,
+			t.shown, example)
 	case u.Fragment != "":
 		return nil, fmt.Errorf("%w: %s has a #: leave out what follows it, or write it as %%23", cell.ErrURL, t.shown)
 	case err != nil:

@@ -58,7 +58,9 @@ func (t *tx) DropAudit(ctx context.Context, dropped []audit.Position) error {
 	if err := t.alter(ctx); err != nil {
 		return err
 	}
-	if err := each(t, sqlDropAudit, dropped, func(s *stmt, p audit.Position) error { return s.exec(p.Chain, p.Seq) }); err != nil {
+	if err := each(t, sqlDropAudit, dropped, func(s *stmt, p audit.Position) error {
+		return s.exec(p.Chain, p.Seq)
+	}); err != nil {
 		return fmt.Errorf("drop %d rows of the audit log: %w", len(dropped), err)
 	}
 	return nil

@@ -29,7 +29,8 @@ func (t *tx) CellMaps(ctx context.Context) ([][]byte, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
 	}
-	texts, err := rows(ctx, t, func(r row) ([]byte, error) { return []byte(r.text(0)), nil }, "SELECT body FROM locus_map ORDER BY epoch")
+	texts, err := rows(ctx, t, func(r row) ([]byte, error) { return []byte(r.text(0)), nil },
+		"SELECT body FROM locus_map ORDER BY epoch")
 	if err != nil {
 		return nil, fmt.Errorf("read cell maps: %w", err)
 	}
@@ -52,7 +53,8 @@ func (t *tx) PutCellMap(ctx context.Context, epoch uint64, text []byte) error {
 		err = t.exec("DELETE FROM locus_map WHERE epoch = ?", int64(newest))
 	}
 	if err == nil {
-		err = t.exec("INSERT INTO locus_map (epoch, body, sum) VALUES (?, ?, ?)", int64(epoch), string(text), cell.Sum(int64(epoch), string(text)))
+		err = t.exec("INSERT INTO locus_map (epoch, body, sum) VALUES (?, ?, ?)", int64(epoch), string(text),
+			cell.Sum(int64(epoch), string(text)))
 	}
 	if err != nil {
 		return fmt.Errorf("put cell map %d: %w", epoch, err)

@@ -64,7 +64,8 @@ func (t *tx) Changes(ctx context.Context, after changelog.Seq, limit int) ([]cha
 	}
 	s, err := t.own(ctx)
 	if err == nil && max(int64(after), 0) < s.trimmed {
-		return nil, fmt.Errorf("changes of cell %s after %d, trimmed up to %d: %w", t.cell, after, s.trimmed, changelog.ErrTrimmed)
+		return nil, fmt.Errorf("changes of cell %s after %d, trimmed up to %d: %w", t.cell, after, s.trimmed,
+			changelog.ErrTrimmed)
 	}
 	var changes []changelog.Change
 	if err == nil {
@@ -77,7 +78,10 @@ func (t *tx) Changes(ctx context.Context, after changelog.Seq, limit int) ([]cha
 }
 
 func readChange(r row) (c changelog.Change, err error) {
-	c = changelog.Change{Seq: changelog.Seq(r.int(0)), Time: time.UnixMilli(r.int(1)).UTC(), Kind: changelog.Kind(r.text(2)), Cause: changelog.Cause(r.text(9))}
+	c = changelog.Change{
+		Seq: changelog.Seq(r.int(0)), Time: time.UnixMilli(r.int(1)).UTC(), Kind: changelog.Kind(r.text(2)),
+		Cause: changelog.Cause(r.text(9)),
+	}
 	if c.Entity, err = readID(r.blob(3)); err == nil {
 		c.Into, err = readID(r.blob(4))
 	}

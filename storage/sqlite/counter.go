@@ -37,7 +37,8 @@ func (t *tx) Metrics(ctx context.Context, ids []counter.ID) ([]counter.Meta, err
 	if len(ids) == 0 {
 		return metrics, nil
 	}
-	err := t.query(ctx, sqlMetrics, func(r row) (err error) { metrics[r.int(0)], err = readMeta(r); return err }, numbers(t, ids))
+	err := t.query(ctx, sqlMetrics, func(r row) (err error) { metrics[r.int(0)], err = readMeta(r); return err },
+		numbers(t, ids))
 	if err != nil {
 		return nil, fmt.Errorf("read %d metrics: %w", len(ids), err)
 	}
@@ -51,7 +52,8 @@ func (t *tx) PutMetrics(ctx context.Context, metrics []counter.Meta) error {
 	}
 	metrics = inOrder(metrics, func(a, b counter.Meta) int { return cmp.Compare(a.ID, b.ID) })
 	err := each(t, sqlPutMetric, metrics, func(s *stmt, m counter.Meta) error {
-		return s.exec(int64(m.ID), string(m.Name), int64(m.Kind), m.First, cell.Sum(int64(m.ID), string(m.Name), int64(m.Kind), m.First))
+		return s.exec(int64(m.ID), string(m.Name), int64(m.Kind), m.First,
+			cell.Sum(int64(m.ID), string(m.Name), int64(m.Kind), m.First))
 	})
 	if err != nil {
 		return fmt.Errorf("put %d metrics: %w", len(metrics), err)
@@ -102,10 +104,14 @@ func (t *tx) AddTallies(ctx context.Context, tallies []counter.Tally) (made []co
 	if err := t.alter(ctx); err != nil {
 		return nil, err
 	}
-	_, err = t.addTallies(ctx, counter.Hours, tallies, func(a counter.Tally) counter.BucketKey { return counter.NewBucketKey(a.Minute.Hour(), a.ID) },
+	_, err = t.addTallies(ctx, counter.Hours, tallies, func(a counter.Tally) counter.BucketKey {
+		return counter.NewBucketKey(a.Minute.Hour(), a.ID)
+	},
 		func(counts []byte, a counter.Tally) error { return add(counts, a.Minute.InHour(), a.N) })
 	if err == nil {
-		made, err = t.addTallies(ctx, counter.Days, tallies, func(a counter.Tally) counter.BucketKey { return counter.NewBucketKey(a.Minute.Day(), a.ID) },
+		made, err = t.addTallies(ctx, counter.Days, tallies, func(a counter.Tally) counter.BucketKey {
+			return counter.NewBucketKey(a.Minute.Day(), a.ID)
+		},
 			func(counts []byte, a counter.Tally) error {
 				return cmp.Or(add(counts, counter.DayTotal, a.N), add(counts, counter.DayHour(a.Minute.HourOfDay()), a.N),
 					add(counts, counter.DayQuarter(a.Minute.Quarter()), a.N))

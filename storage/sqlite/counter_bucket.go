@@ -41,7 +41,8 @@ func newBucketTable(table counter.Table, name, values string) bucketTable {
 // readBucket decodes the numbers of a bucket.
 func readBucket(table counter.Table, b []byte) ([]int64, error) {
 	if len(b) != 8*table.Width() {
-		return nil, cell.Damaged(bucketTables[table].name, "", fmt.Errorf("it has %d bytes, want %d", len(b), 8*table.Width()))
+		return nil, cell.Damaged(bucketTables[table].name, "", fmt.Errorf("it has %d bytes, want %d", len(b),
+			8*table.Width()))
 	}
 	values := make([]int64, table.Width())
 	for i := range values {
@@ -93,7 +94,8 @@ func (t *tx) PutBuckets(ctx context.Context, table counter.Table, buckets []coun
 }
 
 // PrepareBuckets runs a statement per row.
-func (t *tx) PrepareBuckets(ctx context.Context, table counter.Table, keys []counter.BucketKey) (made []counter.BucketKey, err error) {
+func (t *tx) PrepareBuckets(ctx context.Context, table counter.Table,
+	keys []counter.BucketKey) (made []counter.BucketKey, err error) {
 	if err := t.alter(ctx); err != nil {
 		return nil, err
 	}
@@ -115,7 +117,9 @@ func (t *tx) DeleteBuckets(ctx context.Context, table counter.Table, keys []coun
 	if err := t.alter(ctx); err != nil {
 		return err
 	}
-	err := each(t, bucketTables[table].remove, inOrder(keys, cmp.Compare), func(s *stmt, key counter.BucketKey) error { return s.exec(int64(key)) })
+	err := each(t, bucketTables[table].remove, inOrder(keys, cmp.Compare), func(s *stmt, key counter.BucketKey) error {
+		return s.exec(int64(key))
+	})
 	if err != nil {
 		return fmt.Errorf("delete %d buckets of %s: %w", len(keys), bucketTables[table].name, err)
 	}
@@ -123,7 +127,8 @@ func (t *tx) DeleteBuckets(ctx context.Context, table counter.Table, keys []coun
 }
 
 // FirstBuckets reads the table in order. In an Update no other transaction can write the buckets.
-func (t *tx) FirstBuckets(ctx context.Context, table counter.Table, below counter.BucketKey, limit int) ([]counter.Bucket, error) {
+func (t *tx) FirstBuckets(ctx context.Context, table counter.Table, below counter.BucketKey,
+	limit int) ([]counter.Bucket, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
 	}
@@ -182,7 +187,8 @@ func (t *tx) PutCompactedDays(ctx context.Context, days []counter.CompactedDay) 
 }
 
 // DetailedDays reads the index on detail, or the table for days without detail.
-func (t *tx) DetailedDays(ctx context.Context, detail counter.Detail, from, below counter.BucketKey, limit int) ([]counter.CompactedDay, error) {
+func (t *tx) DetailedDays(ctx context.Context, detail counter.Detail, from, below counter.BucketKey,
+	limit int) ([]counter.CompactedDay, error) {
 	if err := t.use(ctx); err != nil {
 		return nil, err
 	}

@@ -65,7 +65,8 @@ func (t *tx) dedup(ctx context.Context, sql string, n int, keys string) ([]count
 	if n == 0 {
 		return found, nil
 	}
-	return found, t.query(ctx, sql, func(r row) (err error) { found[r.int(0)], err = readDedupRecord(r); return err }, keys)
+	return found, t.query(ctx, sql, func(r row) (err error) { found[r.int(0)], err = readDedupRecord(r); return err },
+		keys)
 }
 
 // Batches runs one statement. In an Update no other transaction can write the keys or read them in order to write.
@@ -115,7 +116,8 @@ func (t *tx) Producers(ctx context.Context, producers []counter.Producer) ([]cou
 	if err := t.use(ctx); err != nil {
 		return nil, err
 	}
-	found, err := t.dedup(ctx, sqlProducers, len(producers), hexes(t, producers, func(p *counter.Producer) []byte { return p[:] }))
+	found, err := t.dedup(ctx, sqlProducers, len(producers),
+		hexes(t, producers, func(p *counter.Producer) []byte { return p[:] }))
 	if err != nil {
 		return nil, fmt.Errorf("read %d producers: %w", len(producers), err)
 	}
@@ -130,7 +132,8 @@ func (t *tx) PutProducers(ctx context.Context, batches []counter.ProducedBatch) 
 	batches = inOrder(batches, func(a, b counter.ProducedBatch) int { return bytes.Compare(a.Producer[:], b.Producer[:]) })
 	err := each(t, sqlPutProducer, batches, func(s *stmt, b counter.ProducedBatch) error {
 		results := document.NotNull(b.Results)
-		return s.exec(b.Producer[:], int64(b.Seq), b.Newest, b.Print[:], results, cell.Sum(b.Producer[:], int64(b.Seq), b.Newest, b.Print[:], results))
+		return s.exec(b.Producer[:], int64(b.Seq), b.Newest, b.Print[:], results,
+			cell.Sum(b.Producer[:], int64(b.Seq), b.Newest, b.Print[:], results))
 	})
 	if err != nil {
 		return fmt.Errorf("put %d producers: %w", len(batches), err)

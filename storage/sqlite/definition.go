@@ -14,7 +14,8 @@ func (t *tx) Definition(ctx context.Context, name string) (body []byte, err erro
 	if err := t.use(ctx); err != nil {
 		return nil, err
 	}
-	err = t.query(ctx, "SELECT body FROM definition WHERE name = ?", func(r row) error { body = r.blob(0); return nil }, name)
+	err = t.query(ctx, "SELECT body FROM definition WHERE name = ?", func(r row) error { body = r.blob(0); return nil },
+		name)
 	if err != nil {
 		return nil, fmt.Errorf("read definition %s: %w", name, err)
 	}

@@ -48,7 +48,8 @@ func (t *tx) PossibleMatches(ctx context.Context, after derived.Edge, limit int)
 	if err := t.use(ctx); err != nil {
 		return nil, err
 	}
-	edges, err := rows(ctx, t, readEdge, sqlPossibleAlike, int64(after.Weight), int64(after.A), int64(after.B), int64(limit))
+	edges, err := rows(ctx, t, readEdge, sqlPossibleAlike, int64(after.Weight), int64(after.A), int64(after.B),
+		int64(limit))
 	if err == nil {
 		var below []derived.Edge
 		below, err = rows(ctx, t, readEdge, sqlPossibleBelow, int64(after.Weight), int64(limit-len(edges)))
@@ -81,7 +82,9 @@ func (t *tx) DeleteEdges(ctx context.Context, pairs []derived.Pair) error {
 		return err
 	}
 	pairs = inOrder(pairs, func(a, b derived.Pair) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) })
-	err := each(t, "DELETE FROM edge WHERE a = ? AND b = ?", pairs, func(s *stmt, p derived.Pair) error { return s.exec(int64(p.A), int64(p.B)) })
+	err := each(t, "DELETE FROM edge WHERE a = ? AND b = ?", pairs, func(s *stmt, p derived.Pair) error {
+		return s.exec(int64(p.A), int64(p.B))
+	})
 	if err != nil {
 		return fmt.Errorf("delete %d edges: %w", len(pairs), err)
 	}

@@ -78,7 +78,8 @@ func OpenDir(ctx context.Context, path string, opts *DirOptions) (*storage.Cells
 		return nil, err
 	}
 	if _, err := os.Stat(first); errors.Is(err, fs.ErrNotExist) && o.MustExist {
-		return nil, fmt.Errorf("%w: %s holds no data: check the path, or let locus serve or ingest make it", cell.ErrMissing, path)
+		return nil, fmt.Errorf("%w: %s holds no data: check the path, or let locus serve or ingest make it",
+			cell.ErrMissing, path)
 	}
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
 		return nil, fmt.Errorf("%w: %q is a file: write the path of a directory", cell.ErrURL, path)
@@ -243,7 +244,8 @@ func lock(dir string) (*os.File, error) {
 	ok, err := tryLock(f)
 	if err == nil && !ok {
 		owner, _ := io.ReadAll(io.LimitReader(f, 32))
-		err = fmt.Errorf("%w: %s is in use by process %s: stop it, or choose another directory", storage.ErrInUse, dir, strings.TrimSpace(string(owner)))
+		err = fmt.Errorf("%w: %s is in use by process %s: stop it, or choose another directory", storage.ErrInUse, dir,
+			strings.TrimSpace(string(owner)))
 	}
 	if err == nil {
 		err = errors.Join(f.Truncate(0), writeAt(f, fmt.Sprintln(os.Getpid())))

@@ -100,7 +100,8 @@ func (d *Driver) Check(url string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
-		return fmt.Errorf("%w: %q is a directory: write the path of a file, as in %s", cell.ErrURL, url, scheme+":"+filepath.ToSlash(filepath.Join(path, "g0-3.db")))
+		return fmt.Errorf("%w: %q is a directory: write the path of a file, as in %s", cell.ErrURL, url,
+			scheme+":"+filepath.ToSlash(filepath.Join(path, "g0-3.db")))
 	case err == nil && !info.Mode().IsRegular():
 		return fmt.Errorf("%w: %q is no regular file: %s", cell.ErrURL, url, example)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
@@ -121,7 +122,8 @@ func (d *Driver) path(url string) (string, error) {
 	case strings.HasPrefix(path, "//"):
 		return "", fmt.Errorf("%w: %q begins with //, but a file has no host: %s", cell.ErrURL, url, example)
 	case strings.ContainsAny(path, "?%"):
-		return "", fmt.Errorf("%w: %q: a path is written as it is, without parameters, and may not have ? or %%: %s", cell.ErrURL, url, example)
+		return "", fmt.Errorf("%w: %q: a path is written as it is, without parameters, and may not have ? or %%: %s",
+			cell.ErrURL, url, example)
 	case filepath.IsAbs(path):
 		return path, nil
 	case d.Dir == "":

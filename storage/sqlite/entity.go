@@ -79,7 +79,8 @@ func (t *tx) PutEntities(ctx context.Context, entities []entity.Indexed) error {
 				stale = append(stale, d.anchor)
 			}
 		}
-		return append(to, d.anchor, e.ID[:], int64(e.Stamp), d.hash, document.RankNumber(e.Rank), document.AppendEntity(nil, e.Entity))
+		return append(to, d.anchor, e.ID[:], int64(e.Stamp), d.hash, document.RankNumber(e.Rank),
+			document.AppendEntity(nil, e.Entity))
 	})
 	if err == nil {
 		err = t.unindex(stale)
@@ -115,7 +116,9 @@ func (t *tx) DeleteEntities(ctx context.Context, anchors []entity.PUID) error {
 		err = t.unindex(slices.Sorted(maps.Keys(stored)))
 	}
 	if err == nil {
-		err = each(t, "DELETE FROM entity WHERE anchor = ?", anchors, func(s *stmt, a entity.PUID) error { return s.exec(int64(a)) })
+		err = each(t, "DELETE FROM entity WHERE anchor = ?", anchors, func(s *stmt, a entity.PUID) error {
+			return s.exec(int64(a))
+		})
 	}
 	if err != nil {
 		return fmt.Errorf("delete %d entities: %w", len(anchors), err)

@@ -17,7 +17,8 @@ var (
 	ErrClosed = fmt.Errorf("sqlite: the cell is closed: %w", cell.ErrUnavailable)
 	// ErrFailed means that the cell closed itself because a disk write failed. What is on the disk is certain again
 	// only after the process has restarted.
-	ErrFailed = fmt.Errorf("sqlite: the cell closed itself after a failed write; check the disk and start again: %w", cell.ErrUnavailable)
+	ErrFailed = fmt.Errorf("sqlite: the cell closed itself after a failed write; check the disk and start again: %w",
+		cell.ErrUnavailable)
 	// errTx means that a transaction was used after its function returned.
 	errTx = errors.New("sqlite: the transaction is over")
 )

@@ -93,7 +93,9 @@ func (t *tx) Witnesses(ctx context.Context) (map[cell.ID]cell.Pulse, error) {
 	}
 	pulses := map[cell.ID]cell.Pulse{}
 	err := t.query(ctx, "SELECT gen, idx, incarnation, commits FROM locus_witness", func(r row) error {
-		pulses[cell.ID{Gen: uint16(r.int(0)), Index: uint32(r.int(1))}] = cell.Pulse{Incarnation: int(r.int(2)), Commits: uint64(r.int(3))}
+		pulses[cell.ID{Gen: uint16(r.int(0)), Index: uint32(r.int(1))}] = cell.Pulse{
+			Incarnation: int(r.int(2)), Commits: uint64(r.int(3)),
+		}
 		return nil
 	})
 	if err != nil {

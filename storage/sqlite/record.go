@@ -92,7 +92,8 @@ func (t *tx) PutRecords(ctx context.Context, records []*entity.Record) error {
 			body = string(t.text)
 		}
 		sum := cell.Sum(int64(r.PUID), r.Source, r.Key, r.Version, r.Birth[:], r.Observed.UnixMilli(), body, r.Kind)
-		return append(to, int64(r.PUID), r.Source, r.Key, r.Version, r.Birth[:], int64(r.Anchor), r.Observed.UnixMilli(), body, r.Kind, sum)
+		return append(to, int64(r.PUID), r.Source, r.Key, r.Version, r.Birth[:], int64(r.Anchor), r.Observed.UnixMilli(),
+			body, r.Kind, sum)
 	})
 	if err != nil {
 		return fmt.Errorf("put %d records: %w", len(records), err)
@@ -132,13 +133,16 @@ func (t *tx) ListRecords(ctx context.Context, source string, after entity.PUID, 
 }
 
 // CountRecords runs one statement.
-func (t *tx) CountRecords(ctx context.Context, after entity.PUID, limit int) (counts []entity.SourceCount, next entity.PUID, err error) {
+func (t *tx) CountRecords(ctx context.Context, after entity.PUID,
+	limit int) (counts []entity.SourceCount, next entity.PUID, err error) {
 	if err := t.use(ctx); err != nil {
 		return nil, 0, err
 	}
 	next, seen := math.MinInt64, int64(0)
 	err = t.query(ctx, sqlCountRecords, func(r row) error {
-		counts = append(counts, entity.SourceCount{Source: r.text(0), Kind: r.text(1), Records: r.int(2), Newest: time.UnixMilli(r.int(3)).UTC()})
+		counts = append(counts, entity.SourceCount{
+			Source: r.text(0), Kind: r.text(1), Records: r.int(2), Newest: time.UnixMilli(r.int(3)).UTC(),
+		})
 		next, seen = max(next, entity.PUID(r.int(4))), seen+r.int(2)
 		return nil
 	}, int64(after), int64(limit))

@@ -63,7 +63,8 @@ func (t *tx) mergeRedo(ctx context.Context, e derived.Redo) (derived.Redo, error
 			now.LostKeys = append(now.LostKeys, key)
 		}
 	}
-	return now, t.exec("UPDATE redo SET version = ?2, decided = ?3, lost = ?4 WHERE puid = ?1", int64(e.PUID), now.Version, now.Decided, lostOrNull(now.LostKeys))
+	return now, t.exec("UPDATE redo SET version = ?2, decided = ?3, lost = ?4 WHERE puid = ?1", int64(e.PUID),
+		now.Version, now.Decided, lostOrNull(now.LostKeys))
 }
 
 // lostOrNull encodes blocking keys, or returns NULL for none.

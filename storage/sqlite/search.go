@@ -48,7 +48,9 @@ func (t *tx) indexed(ctx context.Context, anchors []entity.PUID) (map[int64]int6
 
 // unindex removes stored documents from the search.
 func (t *tx) unindex(anchors []int64) error {
-	return each(t, "DELETE FROM search WHERE rowid = ?", anchors, func(s *stmt, anchor int64) error { return s.exec(anchor) })
+	return each(t, "DELETE FROM search WHERE rowid = ?", anchors, func(s *stmt, anchor int64) error {
+		return s.exec(anchor)
+	})
 }
 
 // index adds documents of entities that have none, one statement each: a statement for several rows has a savepoint,
@@ -107,24 +109,28 @@ const handful = 64
 
 // searchBest sorts the matches if they are few. Otherwise it intersects the list of each rank with the query, best
 // rank first, and stops at the limit.
-func (t *tx) searchBest(ctx context.Context, query entity.Query, has, hasNot string) (found []*entity.Entity, err error) {
+func (t *tx) searchBest(ctx context.Context, query entity.Query,
+	has, hasNot string) (found []*entity.Entity, err error) {
 	count := func(match string, limit int) (n int64, err error) {
 		return n, t.query(ctx, sqlSearchFew, func(r row) error { n = r.int(0); return nil }, match, int64(limit))
 	}
 	if has != "" {
 		var first []entity.PUID
-		err := t.query(ctx, sqlSearchFirst, func(r row) error { first = append(first, entity.PUID(r.int(0))); return nil }, has+hasNot, int64(handful+1))
+		err := t.query(ctx, sqlSearchFirst, func(r row) error { first = append(first, entity.PUID(r.int(0))); return nil },
+			has+hasNot, int64(handful+1))
 		switch {
 		case err != nil || len(first) == 0:
 			return nil, err
 		case len(first) <= handful:
-			return rows(ctx, t, readEntity, sqlSearchHandful, numbers(t, first), int64(query.Points), int64(query.Points), int64(query.After), int64(query.Limit))
+			return rows(ctx, t, readEntity, sqlSearchHandful, numbers(t, first), int64(query.Points), int64(query.Points),
+				int64(query.After), int64(query.Limit))
 		}
 		switch n, err := count(has+hasNot, document.Few+1); {
 		case err != nil:
 			return nil, err
 		case n <= document.Few:
-			return rows(ctx, t, readEntity, sqlSearchSmall, has+hasNot, int64(query.Points), int64(query.Points), int64(query.After), int64(query.Limit))
+			return rows(ctx, t, readEntity, sqlSearchSmall, has+hasNot, int64(query.Points), int64(query.Points),
+				int64(query.After), int64(query.Limit))
 		}
 	}
 	after := query.After

@@ -175,7 +175,8 @@ func (t *tx) query(ctx context.Context, sql string, each func(row) error, values
 }
 
 // rows returns the result of read for every row.
-func rows[T any](ctx context.Context, t *tx, read func(row) (T, error), sql string, values ...any) (all []T, err error) {
+func rows[T any](ctx context.Context, t *tx, read func(row) (T, error), sql string,
+	values ...any) (all []T, err error) {
 	err = t.query(ctx, sql, func(r row) error {
 		one, err := read(r)
 		all = append(all, one)

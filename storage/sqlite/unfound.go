@@ -22,7 +22,9 @@ func (t *tx) Unfound(ctx context.Context, entities []entity.Indexed) ([]entity.P
 	if err := t.use(ctx); err != nil {
 		return nil, err
 	}
-	sorted := slices.SortedFunc(slices.Values(entities), func(a, b entity.Indexed) int { return cmp.Compare(a.Anchor(), b.Anchor()) })
+	sorted := slices.SortedFunc(slices.Values(entities), func(a, b entity.Indexed) int {
+		return cmp.Compare(a.Anchor(), b.Anchor())
+	})
 	unfound := map[entity.PUID]bool{}
 	lists := map[string][]int64{}
 	for _, e := range sorted {

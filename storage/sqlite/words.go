@@ -13,7 +13,10 @@ import (
 // vocabulary adds a table of the words of the search index and their entities to the connection. It belongs to the
 // connection, not to the file, so a connection that only reads must be allowed to write for a moment.
 func (c *conn) vocabulary(writer bool) error {
-	sqls := []string{"PRAGMA query_only = OFF", "CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab (main, search, instance)", "PRAGMA query_only = ON"}
+	sqls := []string{
+		"PRAGMA query_only = OFF", "CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab (main, search, instance)",
+		"PRAGMA query_only = ON",
+	}
 	if writer {
 		sqls = sqls[:2]
 	}

@@ -64,17 +64,24 @@ func everything(ctx context.Context, tx storage.Tx) (contents, error) {
 			View: entity.View{{Name: "name", Values: []entity.MergedValue{{Value: "Joe's", Members: []int{0}}}}},
 		},
 		Found: 1, Counts: entity.Counts{Records: 1, Entities: 1}, Changes: 1,
-		RecordsByKey: [][]entity.PUID{{puid}}, Edges: []derived.Edge{edge(puid, 3)}, Redo: []derived.Redo{{PUID: puid, Version: 1, LostKeys: []uint64{4}}},
+		RecordsByKey: [][]entity.PUID{{puid}}, Edges: []derived.Edge{edge(puid, 3)}, Redo: []derived.Redo{{
+			PUID: puid, Version: 1, LostKeys: []uint64{4},
+		}},
 		Rollups: 1, Groups: []int64{5}, Rows: [][]byte{[]byte("6")},
 	}
 	number, d := int64(7), rollup.Definition{Name: "r", Kind: "place", Group: []string{"city"}}
-	change := changelog.Change{Time: want.Record.Observed, Kind: changelog.Put, Entity: sampleID, After: []changelog.Version{{PUID: puid, Version: 1}}}
+	change := changelog.Change{
+		Time: want.Record.Observed, Kind: changelog.Put, Entity: sampleID,
+		After: []changelog.Version{{PUID: puid, Version: 1}},
+	}
 	return want, errors.Join(
 		tx.PutRecords(ctx, []*entity.Record{want.Record}), tx.PutBirths(ctx, []entity.Birth{*want.Birth}),
 		tx.PutEntities(ctx, []entity.Indexed{{Entity: want.Entity, Words: []string{"joes"}}}), tx.AddCounts(ctx, want.Counts),
 		tx.Append(ctx, []changelog.Change{change}), tx.Post(ctx, postings(9, puid), nil), tx.PutEdges(ctx, want.Edges), put(ctx, tx, want.Redo...),
 		tx.PutRollup(ctx, rollup.Rollup{Name: "r", Next: &rollup.Version{Generation: number, Definition: d}, Last: number}),
-		tx.PutGeneration(ctx, rollup.Generation{Number: number, Definition: d, State: rollup.Building, Groups: want.Groups[0]}),
+		tx.PutGeneration(ctx, rollup.Generation{
+			Number: number, Definition: d, State: rollup.Building, Groups: want.Groups[0],
+		}),
 		tx.PutRows(ctx, number, []rollup.Row{{Key: sampleRow, Body: want.Rows[0]}}))
 }
 

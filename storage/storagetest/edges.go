@@ -32,7 +32,9 @@ func edge(a, b entity.PUID) derived.Edge {
 func edgesInOrder(t tester, c Cell) {
 	putEdges(t, c, edge(3, 9), edge(1, 5), edge(-2, 4), edge(3, -9), edge(1, -5))
 	putEdges(t, c, edge(3, 1))
-	same(t, "edges", edges(t, c, 3, -2, 8, 1, 3), []derived.Edge{edge(-2, 4), edge(1, -5), edge(1, 5), edge(3, -9), edge(3, 1), edge(3, 9)})
+	same(t, "edges", edges(t, c, 3, -2, 8, 1, 3), []derived.Edge{
+		edge(-2, 4), edge(1, -5), edge(1, 5), edge(3, -9), edge(3, 1), edge(3, 9),
+	})
 	same(t, "edges of one", edges(t, c, 3), []derived.Edge{edge(3, -9), edge(3, 1), edge(3, 9)})
 }
 
@@ -82,7 +84,8 @@ func unsureBestFirst(t tester, c Cell) {
 	for _, e := range want {
 		all = append(all, e, scored(e.B, e.A, e.Weight)) // the row of the other side
 	}
-	all = append(all, scored(1, 7, match.Threshold), scored(1, 8, -1), scored(1, 9, match.AbsentPair), scored(6, 6, 100), scored(5, 7, math.MaxInt16), scored(5, 8, math.MinInt16))
+	all = append(all, scored(1, 7, match.Threshold), scored(1, 8, -1), scored(1, 9, match.AbsentPair),
+		scored(6, 6, 100), scored(5, 7, math.MaxInt16), scored(5, 8, math.MinInt16))
 	slices.Reverse(all)
 	putEdges(t, c, all...)
 	before := derived.Edge{Weight: match.Threshold}
@@ -101,5 +104,6 @@ func unsureBestFirst(t tester, c Cell) {
 	conformance.Update(t, c.Update, func(ctx context.Context, tx storage.Tx) error {
 		return tx.DeleteEdges(ctx, []derived.Pair{{A: -8, B: -2}})
 	})
-	same(t, "possible, after changes", unsure(t, c, before, 100), append(slices.Clone(want[2:6]), scored(1, 8, 7), want[6]))
+	same(t, "possible, after changes", unsure(t, c, before, 100),
+		append(slices.Clone(want[2:6]), scored(1, 8, 7), want[6]))
 }

@@ -50,7 +50,11 @@ var (
 		return derived.Edge{A: p.A, B: p.B, Vector: match.Vector(rapid.Uint64().Draw(t, "vector")), Weight: match.Weight(rapid.OneOf(rapid.Int16(), rapid.Int16Range(-1, 2), rapid.Int16Range(498, 500)).Draw(t, "score"))}
 	})
 	drawRedo = rapid.Custom(func(t *rapid.T) derived.Redo {
-		return derived.Redo{PUID: drawPUID.Draw(t, "puid"), Version: rapid.Int64Range(1, 4).Draw(t, "version"), Decided: rapid.Int64Range(0, 2).Draw(t, "decided"), LostKeys: rapid.SliceOfN(drawKey, 0, 3).Draw(t, "lost")}
+		return derived.Redo{
+			PUID: drawPUID.Draw(t, "puid"), Version: rapid.Int64Range(1, 4).Draw(t, "version"),
+			Decided:  rapid.Int64Range(0, 2).Draw(t, "decided"),
+			LostKeys: rapid.SliceOfN(drawKey, 0, 3).Draw(t, "lost"),
+		}
 	})
 )
 
@@ -103,7 +107,9 @@ var drawCall = rapid.Custom(func(t *rapid.T) call {
 		return write("MergePostings", func(ctx context.Context, s derived.Store) error { return s.MergePostings(ctx, mend) })
 	default:
 		after, limit := drawAfter.Draw(t, "after"), rapid.IntRange(1, 10).Draw(t, "limit")
-		return ask("Redo", func(ctx context.Context, s derived.Store) ([]derived.Redo, error) { return s.Redo(ctx, after, limit) })
+		return ask("Redo", func(ctx context.Context, s derived.Store) ([]derived.Redo, error) {
+			return s.Redo(ctx, after, limit)
+		})
 	}
 })
 
@@ -120,11 +126,15 @@ var readAll = []call{
 		}
 		return s.RecordsByKey(ctx, allKeys, limits)
 	}),
-	ask("Edges of all", func(ctx context.Context, s derived.Store) ([]derived.Edge, error) { return s.Edges(ctx, allPUIDs) }),
+	ask("Edges of all", func(ctx context.Context, s derived.Store) ([]derived.Edge, error) {
+		return s.Edges(ctx, allPUIDs)
+	}),
 	ask("PossibleMatches of all", func(ctx context.Context, s derived.Store) ([]derived.Edge, error) {
 		return s.PossibleMatches(ctx, derived.Edge{Weight: match.Threshold}, all)
 	}),
-	ask("Redo of all", func(ctx context.Context, s derived.Store) ([]derived.Redo, error) { return s.Redo(ctx, first, all) }),
+	ask("Redo of all", func(ctx context.Context, s derived.Store) ([]derived.Redo, error) {
+		return s.Redo(ctx, first, all)
+	}),
 	ask("Definition", func(ctx context.Context, s derived.Store) ([]byte, error) { return s.Definition(ctx, "rules") }),
 	ask("RedoDepth", func(ctx context.Context, s derived.Store) (int, error) { return s.RedoDepth(ctx) }),
 }

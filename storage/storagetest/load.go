@@ -67,7 +67,10 @@ func (l *Load) record(puid entity.PUID) *entity.Record {
 }
 
 func entityOf(r *entity.Record) entity.Indexed {
-	e := &entity.Entity{ID: r.Birth, Members: []entity.Member{{PUID: r.PUID, Ref: r.Ref, Version: 1}}, Stamp: uint64(r.PUID) * 0x9e3779b97f4a7c15}
+	e := &entity.Entity{
+		ID: r.Birth, Members: []entity.Member{{PUID: r.PUID, Ref: r.Ref, Version: 1}},
+		Stamp: uint64(r.PUID) * 0x9e3779b97f4a7c15,
+	}
 	var terms []uint64
 	for _, name := range []string{"name", "phones", "address", "city", "region", "postcode", "country", "latitude", "longitude", "websites", "category"} {
 		var values []entity.MergedValue
@@ -98,7 +101,9 @@ func (l *Load) Write(ctx context.Context, c storage.Cell, n int) error {
 		for i, a := range allocated {
 			r := l.record(entity.PUID(a.PUID))
 			records[i], puids[i], births[i], redo[i] = r, r.PUID, entity.Birth{ID: r.Birth, PUID: r.PUID}, derived.Redo{PUID: r.PUID, Version: 1}
-			changes[i] = changelog.Change{Time: now, Kind: changelog.Put, Entity: r.Birth, After: []changelog.Version{{PUID: r.PUID, Version: 1}}}
+			changes[i] = changelog.Change{
+				Time: now, Kind: changelog.Put, Entity: r.Birth, After: []changelog.Version{{PUID: r.PUID, Version: 1}},
+			}
 		}
 		_, err1 := tx.Records(ctx, puids)
 		err2 := errors.Join(tx.PutRecords(ctx, records), tx.PutBirths(ctx, births))
@@ -136,7 +141,10 @@ func (l *Load) Write(ctx context.Context, c storage.Cell, n int) error {
 					derived.Edge{A: other, B: r.PUID, Vector: match.Vector(l.Rand.Uint64()), Weight: 900})
 			}
 			entities[i], done[i] = entityOf(r), derived.Redo{PUID: r.PUID, Version: 1}
-			changes[i] = changelog.Change{Time: now, Kind: changelog.Created, Entity: r.Birth, After: []changelog.Version{{PUID: r.PUID, Version: 1}}}
+			changes[i] = changelog.Change{
+				Time: now, Kind: changelog.Created, Entity: r.Birth,
+				After: []changelog.Version{{PUID: r.PUID, Version: 1}},
+			}
 		}
 		return errors.Join(tx.PutEdges(ctx, edges), tx.PutEntities(ctx, entities), tx.Append(ctx, changes),
 			tx.AddCounts(ctx, entity.Counts{Entities: int64(n)}), tx.ClearRedo(ctx, done))

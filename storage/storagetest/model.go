@@ -24,7 +24,10 @@ type model struct {
 var _ derived.Store = (*model)(nil)
 
 func newModel() *model {
-	return &model{map[derived.Posting]bool{}, map[derived.Pair]derived.Edge{}, map[entity.PUID]derived.Redo{}, map[string][]byte{}}
+	return &model{
+		map[derived.Posting]bool{}, map[derived.Pair]derived.Edge{}, map[entity.PUID]derived.Redo{},
+		map[string][]byte{},
+	}
 }
 
 func (m *model) clone() *model {
@@ -100,7 +103,10 @@ func (m *model) DeleteEdges(ctx context.Context, pairs []derived.Pair) error {
 func (m *model) PutRedo(ctx context.Context, entries []derived.Redo) ([]derived.Redo, error) {
 	for _, e := range entries {
 		old := m.redo[e.PUID]
-		m.redo[e.PUID] = derived.Redo{PUID: e.PUID, Version: max(old.Version, e.Version), Decided: max(old.Decided, e.Decided), LostKeys: slices.Concat(old.LostKeys, e.LostKeys)}
+		m.redo[e.PUID] = derived.Redo{
+			PUID: e.PUID, Version: max(old.Version, e.Version), Decided: max(old.Decided, e.Decided),
+			LostKeys: slices.Concat(old.LostKeys, e.LostKeys),
+		}
 	}
 	now := make([]derived.Redo, len(entries))
 	for i, e := range entries {

@@ -49,7 +49,9 @@ func carry(t tester, c Cell, key uint64, want ...entity.PUID) {
 
 func redo(t tester, c Cell, limit int) []derived.Redo {
 	t.Helper()
-	return view(t, c, func(ctx context.Context, tx storage.Tx) ([]derived.Redo, error) { return tx.Redo(ctx, first, limit) })
+	return view(t, c, func(ctx context.Context, tx storage.Tx) ([]derived.Redo, error) {
+		return tx.Redo(ctx, first, limit)
+	})
 }
 
 func depth(t tester, c Cell) int {
@@ -64,7 +66,8 @@ func emptyArguments(t tester, c Cell) {
 		if n := len(cs) + len(es); n > 0 {
 			return fmt.Errorf("%d answers to no questions", n)
 		}
-		return errors.Join(err1, err2, tx.Post(ctx, nil, nil), tx.PutEdges(ctx, nil), tx.DeleteEdges(ctx, nil), put(ctx, tx), tx.ClearRedo(ctx, nil))
+		return errors.Join(err1, err2, tx.Post(ctx, nil, nil), tx.PutEdges(ctx, nil), tx.DeleteEdges(ctx, nil),
+			put(ctx, tx), tx.ClearRedo(ctx, nil))
 	})
 }
 
@@ -82,7 +85,9 @@ func carriersInOrderUpToLimits(t tester, c Cell) {
 	carry(t, c, 7, -40, -5, 10, 15, 20, 30)
 	for limit, want := range [][]entity.PUID{nil, {-40}, {-40, -5}, {-40, -5, 10}} {
 		got := carriers(t, c, []uint64{7, 8, 9}, []int{limit, 1, limit})
-		same(t, fmt.Sprintf("records, at most %d", limit), got, [][]entity.PUID{want, {1}, []entity.PUID{3, 4}[:min(limit, 2)]})
+		same(t, fmt.Sprintf("records, at most %d", limit), got, [][]entity.PUID{
+			want, {1}, []entity.PUID{3, 4}[:min(limit, 2)],
+		})
 	}
 }
 
@@ -123,7 +128,10 @@ func wholeRangeOfNumbers(t tester, c Cell) {
 	var want []derived.Edge
 	for i, a := range puids {
 		for k, b := range puids {
-			want = append(want, derived.Edge{A: a, B: b, Vector: vector(keys[(i+k)%len(keys)]), Weight: weight([]int{math.MinInt16, -1, 0, 1, math.MaxInt16}[(i+k)%5])})
+			want = append(want, derived.Edge{
+				A: a, B: b, Vector: vector(keys[(i+k)%len(keys)]),
+				Weight: weight([]int{math.MinInt16, -1, 0, 1, math.MaxInt16}[(i+k)%5]),
+			})
 		}
 	}
 	putEdges(t, c, want...)
@@ -146,7 +154,9 @@ func put(ctx context.Context, tx storage.Tx, entries ...derived.Redo) error {
 // putRedo returns the result of PutRedo.
 func putRedo(t tester, c Cell, entries ...derived.Redo) []derived.Redo {
 	t.Helper()
-	return conformance.Ask(t, c.Update, func(ctx context.Context, tx storage.Tx) ([]derived.Redo, error) { return tx.PutRedo(ctx, entries) })
+	return conformance.Ask(t, c.Update, func(ctx context.Context, tx storage.Tx) ([]derived.Redo, error) {
+		return tx.PutRedo(ctx, entries)
+	})
 }
 
 func clearRedo(t tester, c Cell, entries ...derived.Redo) {
@@ -158,12 +168,17 @@ func redoIsASet(t tester, c Cell) {
 	entries := []derived.Redo{{PUID: 5, Version: 2, LostKeys: []uint64{3, 1, 2, 1 << 63}}, {PUID: -7, Version: 1}}
 	same(t, "what was put", putRedo(t, c, entries...), entries)
 	putRedo(t, c, derived.Redo{PUID: 2, Version: 1 << 40, LostKeys: []uint64{9}})
-	want := []derived.Redo{{PUID: -7, Version: 1}, {PUID: 2, Version: 1 << 40, LostKeys: []uint64{9}}, {PUID: 5, Version: 2, LostKeys: []uint64{3, 1, 2, 1 << 63}}}
+	want := []derived.Redo{
+		{PUID: -7, Version: 1}, {PUID: 2, Version: 1 << 40, LostKeys: []uint64{9}},
+		{PUID: 5, Version: 2, LostKeys: []uint64{3, 1, 2, 1 << 63}},
+	}
 	same(t, "redo", redo(t, c, all), want)
 	same(t, "redo, two of them", redo(t, c, 2), want[:2])
 	same(t, "depth", depth(t, c), 3)
 	for after, rest := range map[entity.PUID]int{-8: 0, -7: 1, 1: 1, 2: 2, 5: 3} {
-		got := view(t, c, func(ctx context.Context, tx storage.Tx) ([]derived.Redo, error) { return tx.Redo(ctx, after, all) })
+		got := view(t, c, func(ctx context.Context, tx storage.Tx) ([]derived.Redo, error) {
+			return tx.Redo(ctx, after, all)
+		})
 		same(t, fmt.Sprintf("redo after %d", after), got, want[rest:])
 	}
 	for range 2 {
@@ -178,12 +193,20 @@ func redoIsASet(t tester, c Cell) {
 // redoKeepsWhatIsThere puts entries again before they are cleared.
 func redoKeepsWhatIsThere(t tester, c Cell) {
 	putRedo(t, c, derived.Redo{PUID: 5, Version: 3, LostKeys: []uint64{1, 2}}, derived.Redo{PUID: 6, Version: 1})
-	got := putRedo(t, c, derived.Redo{PUID: 6, Version: 4, LostKeys: []uint64{7}}, derived.Redo{PUID: 4, Version: 1}, derived.Redo{PUID: 5, Version: 2, LostKeys: []uint64{2, 9}})
-	want := []derived.Redo{{PUID: 4, Version: 1}, {PUID: 5, Version: 3, LostKeys: []uint64{1, 2, 9}}, {PUID: 6, Version: 4, LostKeys: []uint64{7}}}
+	got := putRedo(t, c, derived.Redo{PUID: 6, Version: 4, LostKeys: []uint64{7}}, derived.Redo{PUID: 4, Version: 1},
+		derived.Redo{PUID: 5, Version: 2, LostKeys: []uint64{2, 9}})
+	want := []derived.Redo{
+		{PUID: 4, Version: 1}, {PUID: 5, Version: 3, LostKeys: []uint64{1, 2, 9}},
+		{PUID: 6, Version: 4, LostKeys: []uint64{7}},
+	}
 	same(t, "what was put again", got, []derived.Redo{want[2], want[0], want[1]})
 	same(t, "put again", redo(t, c, all), want)
-	got = putRedo(t, c, derived.Redo{PUID: 5, Version: 4}, derived.Redo{PUID: 6, Version: 4, LostKeys: []uint64{8}}, derived.Redo{PUID: 5, Version: 5, LostKeys: []uint64{4}})
-	want = []derived.Redo{{PUID: 4, Version: 1}, {PUID: 5, Version: 5, LostKeys: []uint64{1, 2, 9, 4}}, {PUID: 6, Version: 4, LostKeys: []uint64{7, 8}}}
+	got = putRedo(t, c, derived.Redo{PUID: 5, Version: 4}, derived.Redo{PUID: 6, Version: 4, LostKeys: []uint64{8}},
+		derived.Redo{PUID: 5, Version: 5, LostKeys: []uint64{4}})
+	want = []derived.Redo{
+		{PUID: 4, Version: 1}, {PUID: 5, Version: 5, LostKeys: []uint64{1, 2, 9, 4}},
+		{PUID: 6, Version: 4, LostKeys: []uint64{7, 8}},
+	}
 	same(t, "what was put twice in a batch", got, []derived.Redo{want[1], want[2], want[1]})
 	same(t, "twice in a batch", redo(t, c, all), want)
 
@@ -191,7 +214,8 @@ func redoKeepsWhatIsThere(t tester, c Cell) {
 	got = putRedo(t, c, derived.Redo{PUID: 7, Version: 2, Decided: 20})
 	want = append(want, derived.Redo{PUID: 7, Version: 2, Decided: 30})
 	same(t, "what was decided about before", got, want[3:])
-	clearRedo(t, c, derived.Redo{PUID: 7, Version: 9, Decided: 29}, derived.Redo{PUID: 7, Version: 1, Decided: 31}, derived.Redo{PUID: 7, Version: 2})
+	clearRedo(t, c, derived.Redo{PUID: 7, Version: 9, Decided: 29}, derived.Redo{PUID: 7, Version: 1, Decided: 31},
+		derived.Redo{PUID: 7, Version: 2})
 	same(t, "decided about later", redo(t, c, all), want)
 	clearRedo(t, c, want[3])
 	want = want[:3]

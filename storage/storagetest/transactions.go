@@ -88,8 +88,10 @@ func viewCannotWrite(t tester, c Cell) {
 		},
 		"PutRollup":        func(tx storage.Tx) error { return tx.PutRollup(ctx, rollup.Rollup{Name: "r"}) },
 		"DeleteGeneration": func(tx storage.Tx) error { return tx.DeleteGeneration(ctx, 1) },
-		"PutRows":          func(tx storage.Tx) error { return tx.PutRows(ctx, 1, []rollup.Row{{Key: sampleRow, Body: sampleRow}}) },
-		"DropRows":         func(tx storage.Tx) error { _, err := tx.DropRows(ctx, 1, 1); return err },
+		"PutRows": func(tx storage.Tx) error {
+			return tx.PutRows(ctx, 1, []rollup.Row{{Key: sampleRow, Body: sampleRow}})
+		},
+		"DropRows": func(tx storage.Tx) error { _, err := tx.DropRows(ctx, 1, 1); return err },
 	} {
 		if err := c.View(ctx, write); err == nil {
 			t.Fatalf("%s in a View is no error", name)
@@ -101,7 +103,9 @@ func viewCannotWrite(t tester, c Cell) {
 
 func viewIsOneSnapshot(t tester, c Cell) {
 	ctx := context.Background()
-	conformance.Update(t, c.Update, func(ctx context.Context, tx storage.Tx) error { return put(ctx, tx, derived.Redo{PUID: 1}) })
+	conformance.Update(t, c.Update, func(ctx context.Context, tx storage.Tx) error {
+		return put(ctx, tx, derived.Redo{PUID: 1})
+	})
 	err := c.View(ctx, func(tx storage.Tx) error {
 		before, err := tx.RedoDepth(ctx)
 		if err != nil {
@@ -211,7 +215,8 @@ func concurrentUpdatesAreSerial(t tester, c Cell) {
 					if err != nil {
 						return err
 					}
-					return errors.Join(tx.AddCounts(ctx, entity.Counts{Records: 1}), tx.Post(ctx, postings(9, entity.PUID(counts.Records+1)), nil))
+					return errors.Join(tx.AddCounts(ctx, entity.Counts{Records: 1}),
+						tx.Post(ctx, postings(9, entity.PUID(counts.Records+1)), nil))
 				}))
 			}
 		})

@@ -31,7 +31,9 @@ func keys(n, count uint64) []cell.Key {
 
 func allocate(t tester, c Cell, ks []cell.Key) []cell.Allocation {
 	t.Helper()
-	as := conformance.Ask(t, c.Update, func(ctx context.Context, s cell.Store) ([]cell.Allocation, error) { return s.Allocate(ctx, ks) })
+	as := conformance.Ask(t, c.Update, func(ctx context.Context, s cell.Store) ([]cell.Allocation, error) {
+		return s.Allocate(ctx, ks)
+	})
 	if len(as) != len(ks) {
 		t.Fatalf("Allocate of %d keys gave %d answers", len(ks), len(as))
 	}
@@ -40,7 +42,9 @@ func allocate(t tester, c Cell, ks []cell.Key) []cell.Allocation {
 
 func lookup(t tester, c Cell, ks []cell.Key) []int64 {
 	t.Helper()
-	puids := conformance.Ask(t, c.Update, func(ctx context.Context, s cell.Store) ([]int64, error) { return s.Lookup(ctx, ks) })
+	puids := conformance.Ask(t, c.Update, func(ctx context.Context, s cell.Store) ([]int64, error) {
+		return s.Lookup(ctx, ks)
+	})
 	if len(puids) != len(ks) {
 		t.Fatalf("Lookup of %d keys gave %d answers", len(ks), len(puids))
 	}

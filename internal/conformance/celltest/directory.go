@@ -210,8 +210,10 @@ func viewIsASnapshot(t tester, c Cell) {
 func viewDoesNotWrite(t tester, c Cell) {
 	old := allocate(t, c, keys(1, 1))
 	for name, write := range map[string]func(ctx context.Context, s cell.Store) error{
-		"Allocate":   func(ctx context.Context, s cell.Store) error { _, err := s.Allocate(ctx, keys(2, 1)); return err },
-		"Copy":       func(ctx context.Context, s cell.Store) error { return s.Copy(ctx, []cell.Row{{Key: key(3), PUID: 3}}) },
+		"Allocate": func(ctx context.Context, s cell.Store) error { _, err := s.Allocate(ctx, keys(2, 1)); return err },
+		"Copy": func(ctx context.Context, s cell.Store) error {
+			return s.Copy(ctx, []cell.Row{{Key: key(3), PUID: 3}})
+		},
 		"Drop":       func(ctx context.Context, s cell.Store) error { _, err := s.Drop(ctx, 1); return err },
 		"PutCellMap": func(ctx context.Context, s cell.Store) error { return s.PutCellMap(ctx, 1, []byte("m")) },
 		"SetFilter":  func(ctx context.Context, s cell.Store) error { return s.SetFilter(ctx, []byte("f")) },

@@ -147,7 +147,9 @@ func seesItsOwnWrites(t tester, c Cell) {
 
 func rollbackLeavesNothing(t tester, c Cell) {
 	appendChanges(t, c, change(1))
-	conformance.Ends(t, c.Update, true, func(ctx context.Context, s changelog.Store) error { return s.Append(ctx, series(50, 3)) })
+	conformance.Ends(t, c.Update, true, func(ctx context.Context, s changelog.Store) error {
+		return s.Append(ctx, series(50, 3))
+	})
 	wantChanges(t, changesAfter(t, c, 0, everything), series(1, 1))
 	appendChanges(t, c, change(2))
 	wantChanges(t, changesAfter(t, c, 0, everything), series(1, 2))

@@ -83,7 +83,9 @@ func boundsOf(t tester, c Cell) changelog.Bounds {
 
 func trim(t tester, c Cell, upTo changelog.Seq, limit int) int {
 	t.Helper()
-	return conformance.Ask(t, c.Update, func(ctx context.Context, s changelog.Store) (int, error) { return s.Trim(ctx, upTo, limit) })
+	return conformance.Ask(t, c.Update, func(ctx context.Context, s changelog.Store) (int, error) {
+		return s.Trim(ctx, upTo, limit)
+	})
 }
 
 // differ returns the difference between two lists of changes, ignoring their numbers.

@@ -231,7 +231,9 @@ func rollbackLeavesNothing(t tester, p Pair) {
 		t.Fatalf("Exclusive returned %v, want the error of its function", err)
 	}
 	same(t, "contents", contents(t, p.From), before)
-	conformance.Update(t, p.From.Update, func(ctx context.Context, tx storage.Tx) error { return put(ctx, tx, population, 1, 1) })
+	conformance.Update(t, p.From.Update, func(ctx context.Context, tx storage.Tx) error {
+		return put(ctx, tx, population, 1, 1)
+	})
 	if got := journaled(t, p.From, math.MinInt64, many); len(got) > 0 {
 		t.Fatalf("a journal that was rolled back notes %v", got)
 	}

@@ -54,12 +54,15 @@ func hitsOf(n int, version int64) hits {
 }
 
 func (h hits) put(ctx context.Context, tx counter.Store) error {
-	err := errors.Join(tx.PutBatches(ctx, []counter.KeyedBatch{h.batch}), tx.PutProducers(ctx, []counter.ProducedBatch{h.producer}),
+	err := errors.Join(tx.PutBatches(ctx, []counter.KeyedBatch{h.batch}),
+		tx.PutProducers(ctx, []counter.ProducedBatch{h.producer}),
 		tx.PutMetrics(ctx, []counter.Meta{h.metric}))
 	_, err2 := tx.AddTallies(ctx, h.tallies)
 	_, err3 := tx.PrepareBuckets(ctx, counter.Days, []counter.BucketKey{h.prepared})
-	return errors.Join(err, err2, err3, tx.PutBuckets(ctx, counter.GaugeQuarters, []counter.Bucket{h.gauges[counter.GaugeQuarters]}),
-		tx.PutBuckets(ctx, counter.GaugeDays, []counter.Bucket{h.gauges[counter.GaugeDays]}), tx.PutCompactedDays(ctx, []counter.CompactedDay{h.closed}))
+	return errors.Join(err, err2, err3,
+		tx.PutBuckets(ctx, counter.GaugeQuarters, []counter.Bucket{h.gauges[counter.GaugeQuarters]}),
+		tx.PutBuckets(ctx, counter.GaugeDays, []counter.Bucket{h.gauges[counter.GaugeDays]}),
+		tx.PutCompactedDays(ctx, []counter.CompactedDay{h.closed}))
 }
 
 // remove deletes an hour and a day, and a remembered batch and producer of that age.
@@ -70,7 +73,8 @@ func (h hits) remove(ctx context.Context, tx counter.Store) error {
 		err = errors.Join(err, fmt.Errorf("%d batches and %d producers were forgotten, want 1 and 1", batches, producers))
 	}
 	a := h.tallies[0]
-	return errors.Join(err, err2, tx.DeleteBuckets(ctx, counter.Hours, []counter.BucketKey{counter.NewBucketKey(a.Minute.Hour(), a.ID)}),
+	return errors.Join(err, err2,
+		tx.DeleteBuckets(ctx, counter.Hours, []counter.BucketKey{counter.NewBucketKey(a.Minute.Hour(), a.ID)}),
 		tx.DeleteBuckets(ctx, counter.Days, []counter.BucketKey{counter.NewBucketKey(a.Minute.Day(), a.ID)}),
 		tx.DeleteBuckets(ctx, counter.GaugeDays, []counter.BucketKey{h.gauges[counter.GaugeDays].Key}))
 }

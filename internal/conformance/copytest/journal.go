@@ -138,7 +138,10 @@ func journalFollows(t tester, p Pair) {
 		t.Fatalf("Update returned %v, want the error of its function", err)
 	}
 	exclusive(t, p.From, func(ctx context.Context, c cell.Copier) error { return nil })
-	conformance.Update(t, p.From.Update, func(ctx context.Context, tx storage.Tx) error { _, err := tx.Drop(ctx, 3); return err })
+	conformance.Update(t, p.From.Update, func(ctx context.Context, tx storage.Tx) error {
+		_, err := tx.Drop(ctx, 3)
+		return err
+	})
 	conformance.Update(t, p.From.Update, func(ctx context.Context, tx storage.Tx) error {
 		_, err := tx.DropRows(ctx, thingOf(7, 0, 1).generation.Number, 2)
 		return err

@@ -140,7 +140,9 @@ func put(ctx context.Context, tx storage.Tx, n, count int, version int64) error 
 			tx.PutDefinition(ctx, w.rollup.Name, w.rows[0].Body), w.hits.put(ctx, tx), tx.Append(ctx, w.changes),
 			tx.Post(ctx, w.postings, nil), copier(tx).WriteRows(ctx, "posting_chunk", [][]any{w.chunk}),
 			tx.PutEdges(ctx, w.edges), tx.PutAudit(ctx, w.audited),
-			tx.PutDecisions(ctx, []entity.Decision{w.decision}), tx.AddCounts(ctx, entity.Counts{Records: 1, Entities: 2, Merges: 3, Splits: 4}))
+			tx.PutDecisions(ctx, []entity.Decision{w.decision}), tx.AddCounts(ctx, entity.Counts{
+				Records: 1, Entities: 2, Merges: 3, Splits: 4,
+			}))
 		if err != nil {
 			return err
 		}
@@ -178,7 +180,9 @@ func trim(ctx context.Context, tx storage.Tx, n int) error {
 // populate writes things into a cell: new ones, new versions, a deleted one, and trimmed changes.
 func populate(t tester, c storage.Cell) {
 	t.Helper()
-	conformance.Update(t, c.Update, func(ctx context.Context, tx storage.Tx) error { return put(ctx, tx, 0, population, 1) })
+	conformance.Update(t, c.Update, func(ctx context.Context, tx storage.Tx) error {
+		return put(ctx, tx, 0, population, 1)
+	})
 	conformance.Update(t, c.Update, func(ctx context.Context, tx storage.Tx) error {
 		puids, err := tx.Lookup(ctx, []cell.Key{keyOf(0)})
 		if err != nil {

@@ -26,12 +26,16 @@ func horizon(t tester, c Cell) int64 {
 
 func batches(t tester, c Cell, keys ...counter.Key) []counter.DedupRecord {
 	t.Helper()
-	return ask(t, c, func(ctx context.Context, s counter.Store) ([]counter.DedupRecord, error) { return s.Batches(ctx, keys) })
+	return ask(t, c, func(ctx context.Context, s counter.Store) ([]counter.DedupRecord, error) {
+		return s.Batches(ctx, keys)
+	})
 }
 
 func producers(t tester, c Cell, of ...counter.Producer) []counter.DedupRecord {
 	t.Helper()
-	return ask(t, c, func(ctx context.Context, s counter.Store) ([]counter.DedupRecord, error) { return s.Producers(ctx, of) })
+	return ask(t, c, func(ctx context.Context, s counter.Store) ([]counter.DedupRecord, error) {
+		return s.Producers(ctx, of)
+	})
 }
 
 // dedup returns a record that differs in every field with n.
@@ -119,7 +123,8 @@ func dropProducers(t tester, c Cell) {
 }
 
 // forgets drops records in portions, from twelve with the times 1 to 12.
-func forgets(t tester, c Cell, drop func(context.Context, counter.Store, int64, int) (int, error), read func(context.Context, counter.Store) ([]counter.DedupRecord, error)) {
+func forgets(t tester, c Cell, drop func(context.Context, counter.Store, int64, int) (int, error),
+	read func(context.Context, counter.Store) ([]counter.DedupRecord, error)) {
 	t.Helper()
 	for i, call := range []struct {
 		below                  int64
@@ -128,7 +133,9 @@ func forgets(t tester, c Cell, drop func(context.Context, counter.Store, int64, 
 		{1, everything, 0, 6, 12}, {7, 4, 4, 2, 8}, {7, 4, 2, 0, 6}, {7, 4, 0, 0, 6}, {12, everything, 5, 0, 1},
 		{13, everything, 1, 0, 0}, {math.MaxInt64, 9, 0, 0, 0},
 	} {
-		n := change(t, c, func(ctx context.Context, s counter.Store) (int, error) { return drop(ctx, s, call.below, call.limit) })
+		n := change(t, c, func(ctx context.Context, s counter.Store) (int, error) {
+			return drop(ctx, s, call.below, call.limit)
+		})
 		same(t, fmt.Sprintf("how many call %d dropped", i), n, call.n)
 		below7, left := 0, 0
 		for _, of := range ask(t, c, read) {

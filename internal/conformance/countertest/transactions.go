@@ -63,7 +63,9 @@ func everyWrite(ctx context.Context, s counter.Store, n int64) error {
 	_, err3 := s.DropBatches(ctx, n, everything)
 	_, err4 := s.DropProducers(ctx, n, everything)
 	return errors.Join(err, err3, err4, s.RaiseDedupHorizon(ctx, n),
-		s.PutCompactedDays(ctx, []counter.CompactedDay{{Key: counter.NewBucketKey(day, 1), N: n, Detail: counter.Minutes, Body: []byte{byte(n)}}}),
+		s.PutCompactedDays(ctx, []counter.CompactedDay{{
+			Key: counter.NewBucketKey(day, 1), N: n, Detail: counter.Minutes, Body: []byte{byte(n)},
+		}}),
 		s.PutBatches(ctx, []counter.KeyedBatch{{Key: someKeys[n%4], DedupRecord: dedup(n)}}),
 		s.PutProducers(ctx, []counter.ProducedBatch{{Producer: someProducers[n%4], DedupRecord: of}}))
 }

@@ -51,7 +51,9 @@ func documentsInTheOrderAsked(t tester, s Shelf) {
 	d := s.Of("a")
 	fill(t, d, inOne, document("d", "4", 4), document("a", "1", 1), document("b", "2", 2))
 	got := documentsOf(t, d, inOne, "d", "c", "a", "d", "A", "a\x00", "b")
-	sameDocuments(t, "documents", got, []documents.Document{document("d", "4", 4), {}, document("a", "1", 1), document("d", "4", 4), {}, {}, document("b", "2", 2)})
+	sameDocuments(t, "documents", got, []documents.Document{
+		document("d", "4", 4), {}, document("a", "1", 1), document("d", "4", 4), {}, {}, document("b", "2", 2),
+	})
 	swaps := []documents.Swap{over(document("d", "5", 5), 4), over(document("c", "3", 5), 4),
 		created(document("e", "5", 5)), over(document("a", "2", 5), 4), over(document("b", "3", 5), 2),
 		created(document("a", "9", 9))}

@@ -30,7 +30,9 @@ func BenchSearch(b *testing.B, c Cell, settle func()) {
 			entities = append(entities, ranked(entity.PUID(i+1), points, fmt.Sprintf("%s name%d", words, i), 1,
 				1000+uint64(i%50), 1<<40+uint64(i)))
 		}
-		if err := c.Update(b.Context(), func(s entity.Store) error { return s.PutEntities(b.Context(), entities) }); err != nil {
+		if err := c.Update(b.Context(), func(s entity.Store) error {
+			return s.PutEntities(b.Context(), entities)
+		}); err != nil {
 			b.Fatal(err)
 		}
 	}

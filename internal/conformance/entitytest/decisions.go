@@ -19,12 +19,16 @@ func decided(verdict entity.Verdict, a, b entity.PUID, at int64) entity.Decision
 
 func putDecisions(t tester, c Cell, decisions ...entity.Decision) {
 	t.Helper()
-	conformance.Update(t, c.Update, func(ctx context.Context, s entity.Store) error { return s.PutDecisions(ctx, decisions) })
+	conformance.Update(t, c.Update, func(ctx context.Context, s entity.Store) error {
+		return s.PutDecisions(ctx, decisions)
+	})
 }
 
 func getDecisions(t tester, c Cell, puids ...entity.PUID) []entity.Decision {
 	t.Helper()
-	return read(t, c, func(ctx context.Context, s entity.Store) ([]entity.Decision, error) { return s.Decisions(ctx, puids) })
+	return read(t, c, func(ctx context.Context, s entity.Store) ([]entity.Decision, error) {
+		return s.Decisions(ctx, puids)
+	})
 }
 
 func decisionsComeBackWhole(t tester, c Cell) {

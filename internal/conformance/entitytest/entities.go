@@ -25,7 +25,9 @@ func entitiesComeBackWhole(t tester, c Cell) {
 
 func deleteEntities(t tester, c Cell, anchors ...entity.PUID) {
 	t.Helper()
-	conformance.Update(t, c.Update, func(ctx context.Context, s entity.Store) error { return s.DeleteEntities(ctx, anchors) })
+	conformance.Update(t, c.Update, func(ctx context.Context, s entity.Store) error {
+		return s.DeleteEntities(ctx, anchors)
+	})
 }
 
 func entitiesReplaceAndDelete(t tester, c Cell) {
@@ -116,7 +118,9 @@ func everything(ctx context.Context, s entity.Store) error {
 	b := entity.Birth{ID: r.Birth, PUID: 1}
 	e := indexed(1, "joes pizza", 5)
 	err := errors.Join(s.PutRecords(ctx, []*entity.Record{r}), s.Assign(ctx, []entity.Assignment{{PUID: 1, Anchor: 9}}),
-		s.PutBirths(ctx, []entity.Birth{b}), s.PutEntities(ctx, []entity.Indexed{e}), s.AddCounts(ctx, entity.Counts{Records: 1, Entities: 1}))
+		s.PutBirths(ctx, []entity.Birth{b}), s.PutEntities(ctx, []entity.Indexed{e}),
+		s.AddCounts(ctx,
+			entity.Counts{Records: 1, Entities: 1}))
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,9 @@ func (d drawer) id() *rapid.Generator[locality.ID] {
 }
 
 var (
-	drawWord   = rapid.SampledFrom([]string{"joes", "joe", "pizza", "piz", "café", "cafe\u0301", "寿司", "寿", "a", "1"})
+	drawWord = rapid.SampledFrom([]string{
+		"joes", "joe", "pizza", "piz", "café", "cafe\u0301", "寿司", "寿", "a", "1",
+	})
 	drawTerm   = rapid.SampledFrom([]uint64{0, 1, 1 << 63, math.MaxUint64})
 	drawPoints = rapid.IntRange(0, 2)
 	drawSource = rapid.SampledFrom([]string{"osm", "OSM", "vendor"})
@@ -166,16 +168,24 @@ func (d drawer) call() *rapid.Generator[call] {
 			return write("PutEntities", func(ctx context.Context, s entity.Store) error { return s.PutEntities(ctx, entities) })
 		case 6:
 			anchors := batch(t, d.puid())
-			return write("DeleteEntities", func(ctx context.Context, s entity.Store) error { return s.DeleteEntities(ctx, anchors) })
+			return write("DeleteEntities", func(ctx context.Context, s entity.Store) error {
+				return s.DeleteEntities(ctx, anchors)
+			})
 		case 7:
 			puids := batch(t, d.puid())
-			return ask1("Records", func(ctx context.Context, s entity.Store) ([]*entity.Record, error) { return s.Records(ctx, puids) })
+			return ask1("Records", func(ctx context.Context, s entity.Store) ([]*entity.Record, error) {
+				return s.Records(ctx, puids)
+			})
 		case 8:
 			ids := batch(t, d.id())
-			return ask1("Births", func(ctx context.Context, s entity.Store) ([]*entity.Birth, error) { return s.Births(ctx, ids) })
+			return ask1("Births", func(ctx context.Context, s entity.Store) ([]*entity.Birth, error) {
+				return s.Births(ctx, ids)
+			})
 		case 9:
 			anchors := batch(t, d.puid())
-			return ask1("Entities", func(ctx context.Context, s entity.Store) ([]*entity.Entity, error) { return s.Entities(ctx, anchors) })
+			return ask1("Entities", func(ctx context.Context, s entity.Store) ([]*entity.Entity, error) {
+				return s.Entities(ctx, anchors)
+			})
 		case 10:
 			source, after := rapid.SampledFrom([]string{"", "osm", "OSM", "x"}).Draw(t, "source"), d.after().Draw(t, "after")
 			limit := rapid.IntRange(1, 15).Draw(t, "limit")
@@ -184,7 +194,9 @@ func (d drawer) call() *rapid.Generator[call] {
 			})
 		case 17:
 			after, limit := d.after().Draw(t, "after"), rapid.IntRange(1, 15).Draw(t, "limit")
-			return ask1("CountRecords", func(ctx context.Context, s entity.Store) (counted, error) { return countOf(ctx, s, after, limit) })
+			return ask1("CountRecords", func(ctx context.Context, s entity.Store) (counted, error) {
+				return countOf(ctx, s, after, limit)
+			})
 		case 11:
 			delta := entity.Counts{Records: rapid.Int64Range(-9, 9).Draw(t, "records"),
 				Merges: rapid.Int64Range(0, 9).Draw(t, "merges")}
@@ -196,16 +208,24 @@ func (d drawer) call() *rapid.Generator[call] {
 			})
 		case 12, 13:
 			decisions := batch(t, d.decision())
-			return write("PutDecisions", func(ctx context.Context, s entity.Store) error { return s.PutDecisions(ctx, decisions) })
+			return write("PutDecisions", func(ctx context.Context, s entity.Store) error {
+				return s.PutDecisions(ctx, decisions)
+			})
 		case 14:
 			puids := batch(t, d.puid())
-			return write("DeleteDecisions", func(ctx context.Context, s entity.Store) error { return s.DeleteDecisions(ctx, puids) })
+			return write("DeleteDecisions", func(ctx context.Context, s entity.Store) error {
+				return s.DeleteDecisions(ctx, puids)
+			})
 		case 15:
 			puids := batch(t, d.puid())
-			return ask1("Decisions", func(ctx context.Context, s entity.Store) ([]entity.Decision, error) { return s.Decisions(ctx, puids) })
+			return ask1("Decisions", func(ctx context.Context, s entity.Store) ([]entity.Decision, error) {
+				return s.Decisions(ctx, puids)
+			})
 		default:
 			query := d.query().Draw(t, "query")
-			return ask1("Search", func(ctx context.Context, s entity.Store) ([]*entity.Entity, error) { return s.Search(ctx, query) })
+			return ask1("Search", func(ctx context.Context, s entity.Store) ([]*entity.Entity, error) {
+				return s.Search(ctx, query)
+			})
 		}
 	})
 }
@@ -250,6 +270,8 @@ func agreesWithModel(t tester, c Cell) {
 				committed = m
 			}
 		}
-		conformance.Update(t, c.Update, func(ctx context.Context, s entity.Store) error { return d.compare(ctx, s, committed, nil) })
+		conformance.Update(t, c.Update, func(ctx context.Context, s entity.Store) error {
+			return d.compare(ctx, s, committed, nil)
+		})
 	})
 }

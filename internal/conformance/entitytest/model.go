@@ -79,7 +79,8 @@ func (m *model) Assign(ctx context.Context, assignments []entity.Assignment) err
 	return ctx.Err()
 }
 
-func (m *model) ListRecords(ctx context.Context, source string, after entity.PUID, limit int) ([]*entity.Record, error) {
+func (m *model) ListRecords(ctx context.Context, source string, after entity.PUID,
+	limit int) ([]*entity.Record, error) {
 	var records []*entity.Record
 	for _, r := range page(m.records, after, limit, func(r entity.Record) bool {
 		return !r.Deleted() && (source == "" || r.Source == source)
@@ -89,7 +90,8 @@ func (m *model) ListRecords(ctx context.Context, source string, after entity.PUI
 	return records, ctx.Err()
 }
 
-func (m *model) CountRecords(ctx context.Context, after entity.PUID, limit int) (counts []entity.SourceCount, next entity.PUID, err error) {
+func (m *model) CountRecords(ctx context.Context, after entity.PUID,
+	limit int) (counts []entity.SourceCount, next entity.PUID, err error) {
 	records, err := m.ListRecords(ctx, "", after, limit)
 	for _, r := range records {
 		i := slices.IndexFunc(counts, func(c entity.SourceCount) bool { return c.Source == r.Source && c.Kind == r.Kind })
@@ -208,7 +210,8 @@ func (m *model) Unfound(ctx context.Context, entities []entity.Indexed) (unfound
 	return unfound, ctx.Err()
 }
 
-func (m *model) Occurrences(ctx context.Context, after entity.Occurrence, limit int) (all []entity.Occurrence, err error) {
+func (m *model) Occurrences(ctx context.Context, after entity.Occurrence,
+	limit int) (all []entity.Occurrence, err error) {
 	for _, anchor := range slices.Sorted(maps.Keys(m.entities)) {
 		words := slices.Clone(m.entities[anchor].Words)
 		slices.Sort(words)

@@ -201,7 +201,9 @@ func countRecordsInPages(t tester, c Cell) {
 	page := func(after entity.PUID, limit int) counted {
 		return read(t, c, func(ctx context.Context, s entity.Store) (counted, error) { return countOf(ctx, s, after, limit) })
 	}
-	same(t, "all", page(math.MinInt64, 100), counted{Counts: []entity.SourceCount{count("crm", "place", 1, 1), count("osm", "person", 1, 2), count("osm", "place", 3, 5)}})
+	same(t, "all", page(math.MinInt64, 100), counted{Counts: []entity.SourceCount{
+		count("crm", "place", 1, 1), count("osm", "person", 1, 2), count("osm", "place", 3, 5),
+	}})
 	same(t, "the first three", page(math.MinInt64, 3),
 		counted{Counts: []entity.SourceCount{count("crm", "place", 1, 1), count("osm", "place", 2, 5)}, Next: 4})
 	same(t, "the other two", page(4, 3),

@@ -89,12 +89,16 @@ func getRecords(t tester, c Cell, puids ...entity.PUID) []*entity.Record {
 
 func putEntities(t tester, c Cell, entities ...entity.Indexed) {
 	t.Helper()
-	conformance.Update(t, c.Update, func(ctx context.Context, s entity.Store) error { return s.PutEntities(ctx, entities) })
+	conformance.Update(t, c.Update, func(ctx context.Context, s entity.Store) error {
+		return s.PutEntities(ctx, entities)
+	})
 }
 
 func getEntities(t tester, c Cell, anchors ...entity.PUID) []*entity.Entity {
 	t.Helper()
-	return read(t, c, func(ctx context.Context, s entity.Store) ([]*entity.Entity, error) { return s.Entities(ctx, anchors) })
+	return read(t, c, func(ctx context.Context, s entity.Store) ([]*entity.Entity, error) {
+		return s.Entities(ctx, anchors)
+	})
 }
 
 // search returns the anchors that a query finds.

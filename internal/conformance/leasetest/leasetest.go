@@ -47,7 +47,9 @@ func put(t tester, update Update, name string, l lease.Lease) {
 // want fails unless the stored lease is l.
 func want(t tester, update Update, name string, l lease.Lease) {
 	t.Helper()
-	got := conformance.Ask(t, update, func(ctx context.Context, s lease.Store) (lease.Lease, error) { return s.Lease(ctx, name) })
+	got := conformance.Ask(t, update, func(ctx context.Context, s lease.Store) (lease.Lease, error) {
+		return s.Lease(ctx, name)
+	})
 	if got != l {
 		t.Fatalf("lease %q is %+v, want %+v", name, got, l)
 	}

@@ -69,7 +69,9 @@ func sample(id locality.ID, version int64) mirror.Document {
 				{PUID: math.MaxInt64, Ref: entity.Ref{Source: "crawl", Key: ""}, Version: 1},
 			},
 			Attributes: []mirror.Attribute{
-				{Name: "name", Value: &name, Values: []entity.MergedValue{{Value: name, Members: []int{0, 1}}, {Value: "JOES", Members: []int{}, Pinned: true}}},
+				{Name: "name", Value: &name, Values: []entity.MergedValue{{Value: name, Members: []int{0, 1}}, {
+					Value: "JOES", Members: []int{}, Pinned: true,
+				}}},
 				{Name: "phones", Values: []entity.MergedValue{{Value: "+1 510 5550101", Members: []int{1}}}},
 			},
 		},

@@ -186,7 +186,9 @@ func othersAreWritten(t tester, c Cell) {
 		return errors.Join(addTallies(ctx, s, 3, 1, 2, 4), s.PutDayBatches(ctx, put))
 	}
 	runs, err := between(c, fn, func(ctx context.Context, s perdocument.Store) error {
-		return errors.Join(addTallies(ctx, s, 2), s.PutDayBatches(ctx, []perdocument.DayMemory{{DayBatch: perdocument.DayBatch{Day: theDay(2), Key: "other"}, DedupRecord: dedup(2)}}))
+		return errors.Join(addTallies(ctx, s, 2), s.PutDayBatches(ctx, []perdocument.DayMemory{{
+			DayBatch: perdocument.DayBatch{Day: theDay(2), Key: "other"}, DedupRecord: dedup(2),
+		}}))
 	})
 	part, some := errors.AsType[*perdocument.PartialWriteError](err)
 	if !some || len(part.Days) != 1 || !errors.Is(part.Days[theDay(2)], counter.ErrConflict) || runs != 1 {

@@ -116,7 +116,8 @@ func (t *memoryTx) Buckets(ctx context.Context, table counter.Table, keys []coun
 }
 
 // change applies changes to the days that they belong to.
-func (t *memoryTx) change(ctx context.Context, table counter.Table, n int, key func(int) counter.BucketKey, do func(i int, d *ownDay) error) error {
+func (t *memoryTx) change(ctx context.Context, table counter.Table, n int, key func(int) counter.BucketKey,
+	do func(i int, d *ownDay) error) error {
 	if t.reading {
 		return errReading
 	}
@@ -139,7 +140,8 @@ func (t *memoryTx) PutBuckets(ctx context.Context, table counter.Table, buckets 
 	})
 }
 
-func (t *memoryTx) PrepareBuckets(ctx context.Context, table counter.Table, keys []counter.BucketKey) (made []counter.BucketKey, _ error) {
+func (t *memoryTx) PrepareBuckets(ctx context.Context, table counter.Table,
+	keys []counter.BucketKey) (made []counter.BucketKey, _ error) {
 	err := t.change(ctx, table, len(keys), func(i int) counter.BucketKey { return keys[i] }, func(i int, d *ownDay) error {
 		is, err := d.PrepareBuckets(ctx, table, keys[i:i+1])
 		made = append(made, is...)
@@ -174,7 +176,8 @@ func (t *memoryTx) list(pick func(*model.Cell) []counter.BucketKey) (picked []co
 	return picked, err
 }
 
-func (t *memoryTx) FirstBuckets(ctx context.Context, table counter.Table, below counter.BucketKey, limit int) (list []counter.Bucket, _ error) {
+func (t *memoryTx) FirstBuckets(ctx context.Context, table counter.Table, below counter.BucketKey,
+	limit int) (list []counter.Bucket, _ error) {
 	keys, err := t.list(func(m *model.Cell) (keys []counter.BucketKey) {
 		first, _ := m.FirstBuckets(ctx, table, below, limit)
 		for _, of := range first {
@@ -215,7 +218,8 @@ func (t *memoryTx) PutCompactedDays(ctx context.Context, days []counter.Compacte
 	})
 }
 
-func (t *memoryTx) DetailedDays(ctx context.Context, detail counter.Detail, from, below counter.BucketKey, limit int) (list []counter.CompactedDay, _ error) {
+func (t *memoryTx) DetailedDays(ctx context.Context, detail counter.Detail, from, below counter.BucketKey,
+	limit int) (list []counter.CompactedDay, _ error) {
 	keys, err := t.list(func(m *model.Cell) (keys []counter.BucketKey) {
 		days, _ := m.DetailedDays(ctx, detail, from, below, limit)
 		for _, of := range days {
@@ -252,7 +256,10 @@ func (t *memoryTx) TopMetrics(ctx context.Context, unit int64, prefix counter.Me
 
 func (t *memoryTx) DedupHorizon(ctx context.Context) (int64, error) {
 	if !t.horizonRead {
-		if err := t.step(Step{Of: FloorDocument}, func() error { t.was, t.is = t.horizon, t.horizon; return nil }); err != nil {
+		if err := t.step(Step{Of: FloorDocument}, func() error {
+			t.was, t.is = t.horizon, t.horizon
+			return nil
+		}); err != nil {
 			return 0, t.unread(err, perdocument.UnreadError{DedupHorizon: true})
 		}
 		t.horizonRead = !t.reading

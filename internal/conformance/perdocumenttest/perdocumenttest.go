@@ -103,7 +103,9 @@ func together(t tester, c Cell, do func(ctx context.Context, s perdocument.Store
 
 func buckets(t tester, c Cell, table counter.Table, keys ...counter.BucketKey) [][]int64 {
 	t.Helper()
-	return ask(t, c, func(ctx context.Context, s perdocument.Store) ([][]int64, error) { return s.Buckets(ctx, table, keys) })
+	return ask(t, c, func(ctx context.Context, s perdocument.Store) ([][]int64, error) {
+		return s.Buckets(ctx, table, keys)
+	})
 }
 
 func compacted(t tester, c Cell, key counter.BucketKey) counter.CompactedDay {

@@ -182,7 +182,8 @@ func prepare(t tester, c Cell) state {
 	t.Helper()
 	update(t, c, func(ctx context.Context, s rollup.Store) error {
 		rows := []rollup.Row{{Key: []byte("a"), Body: []byte("1")}, {Key: []byte{4}, Body: []byte{4}}}
-		return errors.Join(s.PutRollup(ctx, rollup.Rollup{Name: "r", Serving: version(1, rich)}), s.PutGeneration(ctx, generation(4)),
+		return errors.Join(s.PutRollup(ctx, rollup.Rollup{Name: "r", Serving: version(1, rich)}),
+			s.PutGeneration(ctx, generation(4)),
 			s.PutRows(ctx, 1, rows), s.PutRows(ctx, 2, rows), s.PutRows(ctx, 3, rows))
 	})
 	return ask(t, c, stateOf)

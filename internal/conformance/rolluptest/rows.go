@@ -189,7 +189,9 @@ func dropInPortions(t tester, c Cell) {
 		left -= want
 		there := all(t, c, 1)
 		if len(there) != left || slices.ContainsFunc(there, func(r rollup.Row) bool {
-			return !slices.ContainsFunc(rows, func(o rollup.Row) bool { return bytes.Equal(r.Key, o.Key) && bytes.Equal(r.Body, o.Body) })
+			return !slices.ContainsFunc(rows, func(o rollup.Row) bool {
+				return bytes.Equal(r.Key, o.Key) && bytes.Equal(r.Body, o.Body)
+			})
 		}) {
 			t.Fatalf("after call %d there are %q, want %d of those before", i, there, left)
 		}

@@ -73,7 +73,10 @@ func parseState(b []byte) (*state, error) {
 	const most = 1 << 62
 	s.next = number(maxRuns)
 	for n := number(most); ok && n > 0; n-- {
-		r := run{id: number(maxRuns), level: int(number(most)), chunks: uint32(number(maxChunks)), parts: uint32(number(maxChunks)), entries: number(most), gone: number(most)}
+		r := run{
+			id: number(maxRuns), level: int(number(most)), chunks: uint32(number(maxChunks)),
+			parts: uint32(number(maxChunks)), entries: number(most), gone: number(most),
+		}
 		if ok = ok && len(b) >= 24 && r.id < s.next && r.chunks > 0 && (r.chunks == 1) == (r.parts == 0); ok {
 			r.start, r.end, r.hash = int64(binary.LittleEndian.Uint64(b)), int64(binary.LittleEndian.Uint64(b[8:])), binary.LittleEndian.Uint64(b[16:])
 			b = b[24:]

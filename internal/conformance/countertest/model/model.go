@@ -72,7 +72,8 @@ func (m *Cell) PutMetrics(ctx context.Context, metrics []counter.Meta) error {
 	return ctx.Err()
 }
 
-func (m *Cell) ListMetrics(ctx context.Context, prefix, after counter.Metric, limit int) (list []counter.Meta, _ error) {
+func (m *Cell) ListMetrics(ctx context.Context, prefix, after counter.Metric,
+	limit int) (list []counter.Meta, _ error) {
 	for _, meta := range m.Metas {
 		if strings.HasPrefix(string(meta.Name), string(prefix)) && meta.Name > after {
 			list = append(list, meta)
@@ -132,7 +133,8 @@ func (m *Cell) PutBuckets(ctx context.Context, table counter.Table, buckets []co
 	return ctx.Err()
 }
 
-func (m *Cell) PrepareBuckets(ctx context.Context, table counter.Table, keys []counter.BucketKey) (made []counter.BucketKey, _ error) {
+func (m *Cell) PrepareBuckets(ctx context.Context, table counter.Table,
+	keys []counter.BucketKey) (made []counter.BucketKey, _ error) {
 	for _, key := range keys {
 		if m.Tables[table][key] == nil {
 			m.Tables[table][key] = make([]int64, table.Width())
@@ -149,7 +151,8 @@ func (m *Cell) DeleteBuckets(ctx context.Context, table counter.Table, keys []co
 	return ctx.Err()
 }
 
-func (m *Cell) FirstBuckets(ctx context.Context, table counter.Table, below counter.BucketKey, limit int) (list []counter.Bucket, _ error) {
+func (m *Cell) FirstBuckets(ctx context.Context, table counter.Table, below counter.BucketKey,
+	limit int) (list []counter.Bucket, _ error) {
 	for _, key := range slices.Sorted(maps.Keys(m.Tables[table])) {
 		if key < below && len(list) < limit {
 			list = append(list, counter.Bucket{Key: key, Values: slices.Clone(m.Tables[table][key])})
@@ -169,7 +172,8 @@ func (m *Cell) PutCompactedDays(ctx context.Context, days []counter.CompactedDay
 	return ctx.Err()
 }
 
-func (m *Cell) DetailedDays(ctx context.Context, detail counter.Detail, from, below counter.BucketKey, limit int) (list []counter.CompactedDay, _ error) {
+func (m *Cell) DetailedDays(ctx context.Context, detail counter.Detail, from, below counter.BucketKey,
+	limit int) (list []counter.CompactedDay, _ error) {
 	for _, key := range slices.Sorted(maps.Keys(m.Packed)) {
 		if day := m.Packed[key]; day.Detail == detail && key >= from && key < below && len(list) < limit {
 			list = append(list, day)
@@ -178,7 +182,8 @@ func (m *Cell) DetailedDays(ctx context.Context, detail counter.Detail, from, be
 	return list, ctx.Err()
 }
 
-func (m *Cell) TopMetrics(ctx context.Context, day int64, prefix counter.Metric, k int) (list []counter.Ranked, _ error) {
+func (m *Cell) TopMetrics(ctx context.Context, day int64, prefix counter.Metric,
+	k int) (list []counter.Ranked, _ error) {
 	for id, meta := range m.Metas {
 		key := counter.NewBucketKey(day, id)
 		n := m.Packed[key].N
@@ -189,7 +194,9 @@ func (m *Cell) TopMetrics(ctx context.Context, day int64, prefix counter.Metric,
 			list = append(list, counter.Ranked{Metric: meta.Name, N: n})
 		}
 	}
-	slices.SortFunc(list, func(a, b counter.Ranked) int { return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Metric, b.Metric)) })
+	slices.SortFunc(list, func(a, b counter.Ranked) int {
+		return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Metric, b.Metric))
+	})
 	return list[:min(k, len(list))], ctx.Err()
 }
 
@@ -231,7 +238,8 @@ func (m *Cell) DropProducers(ctx context.Context, below int64, limit int) (int, 
 }
 
 // forget drops records at random, as a store may.
-func forget[K comparable](ctx context.Context, all map[K]counter.DedupRecord, below int64, limit int) (dropped int, _ error) {
+func forget[K comparable](ctx context.Context, all map[K]counter.DedupRecord, below int64,
+	limit int) (dropped int, _ error) {
 	for key, of := range all {
 		if of.Newest < below && dropped < limit {
 			delete(all, key)
