@@ -39,7 +39,8 @@ const goesOn = "run it again to continue; finished steps are not repeated"
 // change starts an operation on the cells and shows its progress: the last line of each step, and others while a step
 // takes long. Every step is idempotent, so repeat the command to continue after any interruption. show parses a line of
 // progress into its step and a text. It stops with errEnough.
-func (a *app) change(ctx context.Context, cl *client, path string, body any, show func(json.RawMessage) (step, line string, err error)) (json.RawMessage, error) {
+func (a *app) change(ctx context.Context, cl *client, path string, body any,
+	show func(json.RawMessage) (step, line string, err error)) (json.RawMessage, error) {
 	progress := term.NewProgress(a.stderr, a.talk.Terminal && !a.json, nil)
 	defer progress.Close()
 	step, last := "", ""

@@ -192,7 +192,8 @@ func (c *client) get(ctx context.Context, path string, query url.Values, out any
 }
 
 // do sends one request. A refusal is a *httpapi.Problem.
-func (c *client) do(ctx context.Context, method, path string, query url.Values, body []byte, out any) (json.RawMessage, error) {
+func (c *client) do(ctx context.Context, method, path string, query url.Values, body []byte,
+	out any) (json.RawMessage, error) {
 	raw, _, err := c.exchange(ctx, question{method: method, path: path, query: query, body: body}, out)
 	return raw, err
 }

@@ -30,7 +30,8 @@ func (c *client) patient() *http.Client {
 
 // stream starts long work, passes its lines of progress and verification to progress, and returns the result. Every
 // failure is a *httpapi.Problem. It may take hours, so only ctx limits it.
-func (c *client) stream(ctx context.Context, path string, body any, progress func(json.RawMessage) error) (result json.RawMessage, err error) {
+func (c *client) stream(ctx context.Context, path string, body any,
+	progress func(json.RawMessage) error) (result json.RawMessage, err error) {
 	q := question{method: http.MethodPost, path: path}
 	if body != nil {
 		if q.body, err = json.Marshal(body); err != nil {

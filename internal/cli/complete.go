@@ -49,7 +49,9 @@ func (a *app) names(ask func(context.Context, *client, string) ([]string, error)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		found = slices.DeleteFunc(found, func(name string) bool { return term.Escape(name) != name || slices.Contains(args, name) })
+		found = slices.DeleteFunc(found, func(name string) bool {
+			return term.Escape(name) != name || slices.Contains(args, name)
+		})
 		return found, cobra.ShellCompDirectiveNoFileComp
 	}
 }

@@ -55,7 +55,8 @@ func (a *app) decide(c *cobra.Command, cl *client, decisions ...httpapi.Decision
 }
 
 // send posts decisions.
-func (a *app) send(c *cobra.Command, cl *client, path string, request any) (results []httpapi.DecideResult, raws []json.RawMessage, err error) {
+func (a *app) send(c *cobra.Command, cl *client, path string,
+	request any) (results []httpapi.DecideResult, raws []json.RawMessage, err error) {
 	body, err := json.Marshal(request)
 	if err != nil {
 		return nil, nil, fmt.Errorf("write the decisions: %w", err)

@@ -12,7 +12,8 @@ import (
 // download writes the response of a route, which may be long, to a file, or to standard output if out is "-". The file
 // appears under its name once it is complete. Only its owner may read it, because it may be a copy of the whole
 // installation. check looks at the header before anything is written; it may be nil. what names the content in errors.
-func (a *app) download(ctx context.Context, cl *client, path, out, what string, check func(*http.Response) error) (bytes int64, err error) {
+func (a *app) download(ctx context.Context, cl *client, path, out, what string,
+	check func(*http.Response) error) (bytes int64, err error) {
 	to, file, err := a.create(out)
 	if err != nil {
 		return 0, err

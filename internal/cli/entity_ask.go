@@ -229,7 +229,9 @@ func (f *scenario) request(of string) (*httpapi.WhatIfRequest, error) {
 			r.Decide = append(r.Decide, httpapi.DecisionInput{Verdict: verdict, A: of, B: b})
 		}
 	}
-	slices.SortStableFunc(r.Decide, func(x, y httpapi.DecisionInput) int { return strings.Compare(string(x.Verdict), string(y.Verdict)) })
+	slices.SortStableFunc(r.Decide, func(x, y httpapi.DecisionInput) int {
+		return strings.Compare(string(x.Verdict), string(y.Verdict))
+	})
 	for _, text := range f.bits {
 		at := strings.LastIndexByte(text, '=')
 		bits, err := strconv.ParseFloat(text[at+1:], 64)

@@ -87,7 +87,9 @@ func (a *app) entityPin() *cobra.Command {
 			if attribute != "" {
 				d.Verdict, d.Attribute, d.Value = entity.VerdictValue, attribute, value
 			}
-			return a.connectedTo(writes, func(c *cobra.Command, cl *client, _ []string) error { return a.decide(c, cl, a.sign(&f, d)) })(c, args)
+			return a.connectedTo(writes, func(c *cobra.Command, cl *client, _ []string) error {
+				return a.decide(c, cl, a.sign(&f, d))
+			})(c, args)
 		},
 	}
 	c.Flags().StringVar(&attribute, "attribute", "", "attribute to pin; needs --value")

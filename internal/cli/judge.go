@@ -51,7 +51,9 @@ func (a *app) judgeCommand() *cobra.Command {
 			if err := f.check(); err != nil {
 				return err
 			}
-			return a.connectedTo(unless(f.dryRun, writes), func(c *cobra.Command, cl *client, _ []string) error { return a.judge(c, cl, &f) })(c, args)
+			return a.connectedTo(unless(f.dryRun, writes), func(c *cobra.Command, cl *client, _ []string) error {
+				return a.judge(c, cl, &f)
+			})(c, args)
 		},
 	}
 	c.Flags().StringVar(&f.name, "name", "judge", "name of the judge in authors; with a token it is the name of the token")

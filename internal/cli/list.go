@@ -33,7 +33,8 @@ func (p *paging) flags(c *cobra.Command) {
 
 // list requests pages and passes their rows to row; with --json it prints them as lines. field is the name of the list
 // in the answer. At the end it prints how to continue.
-func (p *paging) list(ctx context.Context, a *app, cl *client, path, field string, query url.Values, row func(json.RawMessage) error) error {
+func (p *paging) list(ctx context.Context, a *app, cl *client, path, field string, query url.Values,
+	row func(json.RawMessage) error) error {
 	if p.limit < 1 || p.limit > locus.MaxLimit {
 		return usage("--limit 100", "--limit %d: want 1 to %d", p.limit, locus.MaxLimit)
 	}
@@ -58,7 +59,8 @@ type listing struct {
 }
 
 // read requests one page, or all, and passes the rows to row.
-func (p *paging) read(ctx context.Context, a *app, cl *client, path, field string, query url.Values, row func(json.RawMessage) error) (got listing, err error) {
+func (p *paging) read(ctx context.Context, a *app, cl *client, path, field string, query url.Values,
+	row func(json.RawMessage) error) (got listing, err error) {
 	got.cursor = p.cursor
 	for {
 		query.Set("limit", strconv.Itoa(p.limit))

@@ -153,7 +153,8 @@ func doubtful(ctx context.Context, err error, keyed bool) error {
 }
 
 // hit sends a batch until each hit has a final result. The key prevents hits from counting twice if an answer is lost.
-func hit(ctx, interrupt context.Context, cl *client, key string, body []byte, n int) (answer *httpapi.HitResponse, replayed bool, err error) {
+func hit(ctx, interrupt context.Context, cl *client, key string, body []byte,
+	n int) (answer *httpapi.HitResponse, replayed bool, err error) {
 	sent := 0
 	stopped := persist(ctx, interrupt, func() bool {
 		answer, replayed, err = cl.hits(ctx, key, body, n)

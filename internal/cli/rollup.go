@@ -129,7 +129,8 @@ func (a *app) rollupStatus() *cobra.Command {
 
 func (a *app) printRollup(of *httpapi.Rollup) error {
 	color := map[rollups.State]string{rollups.Following: "32", rollups.Failed: "31", rollups.Partial: "33"}[of.State]
-	a.say("rollup %s   %s   generation %s   %s, lag %s   %s", a.talk.Paint("1", of.Name), a.talk.Paint(color, string(of.State)),
+	a.say("rollup %s   %s   generation %s   %s, lag %s   %s", a.talk.Paint("1", of.Name),
+		a.talk.Paint(color, string(of.State)),
 		generationsOf(of), counted(of.Groups, "group", "groups"), millis(of.LagMS), verifiedText(of.VerifiedAt))
 	t := &term.Table{
 		Header: []string{"cell", "state", "watermark", "last", "lag", "groups", "owner", "token", "verified", "reason"},

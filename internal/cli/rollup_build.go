@@ -44,7 +44,8 @@ func (a *app) rollupRebuild() *cobra.Command {
 
 // built prints the result of a definition, after the build if wait is set. In a data directory no other process builds,
 // so it always waits.
-func (a *app) built(ctx context.Context, cl *client, of *httpapi.Rollup, raw json.RawMessage, outcome string, wait bool) error {
+func (a *app) built(ctx context.Context, cl *client, of *httpapi.Rollup, raw json.RawMessage, outcome string,
+	wait bool) error {
 	if (wait || cl.alone) && of.Building != 0 {
 		var err error
 		if of, raw, err = a.await(ctx, cl, of); err != nil {

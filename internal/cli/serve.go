@@ -146,7 +146,9 @@ func (a *app) serveCommand() *cobra.Command {
 			if !w.shared {
 				listeners = append(listeners, s.socket(w.place, options.Logger)...)
 			}
-			return a.serve(c.Context(), svc, options, &s, listeners, func(base string) error { return a.banner(svc, base, w, &s) })
+			return a.serve(c.Context(), svc, options, &s, listeners, func(base string) error {
+				return a.banner(svc, base, w, &s)
+			})
 		},
 	}
 	a.serveFlags(c, &s)
@@ -206,7 +208,8 @@ func (a *app) serveFlags(c *cobra.Command, s *serving) {
 
 // openServed opens an installation with metrics, and returns the server options that share its logger and metrics. It
 // doubles the garbage collector's target, because resolving produces much garbage, unless GOGC is set.
-func (a *app) openServed(ctx context.Context, w where, s *serving, log *audits.Options, traces locus.Tracer) (*locus.DB, *httpapi.Options, error) {
+func (a *app) openServed(ctx context.Context, w where, s *serving, log *audits.Options,
+	traces locus.Tracer) (*locus.DB, *httpapi.Options, error) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(200)
 	}
@@ -228,7 +231,8 @@ func (a *app) openServed(ctx context.Context, w where, s *serving, log *audits.O
 }
 
 // serve calls ready with the base URL, serves until ctx ends, then drains and closes the service.
-func (a *app) serve(ctx context.Context, svc *locus.DB, options *httpapi.Options, s *serving, listeners []net.Listener, ready func(base string) error) (err error) {
+func (a *app) serve(ctx context.Context, svc *locus.DB, options *httpapi.Options, s *serving,
+	listeners []net.Listener, ready func(base string) error) (err error) {
 	options.Hosts = append(options.Hosts, s.hosts...)
 	options.ShutdownTimeout, options.Linger = s.shutdown, s.linger()
 	options.OnDrain = func(step string) {

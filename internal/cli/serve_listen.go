@@ -105,7 +105,8 @@ func (s *serving) trust(c *listen.Certificate) error {
 
 // encrypt replaces the listeners by some with TLS, unless it is off or ends elsewhere. A certificate of the server's
 // own is made below the data directory. reread reads the files again.
-func (s *serving) encrypt(listeners []net.Listener, c *listen.Certificate, dir string, options *httpapi.Options) (reread func(), err error) {
+func (s *serving) encrypt(listeners []net.Listener, c *listen.Certificate, dir string,
+	options *httpapi.Options) (reread func(), err error) {
 	if c == nil {
 		c, err = s.own(dir, options.Logger)
 	}

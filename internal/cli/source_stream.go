@@ -161,7 +161,8 @@ func (a *app) sourceDead() *cobra.Command {
 		Use: "dead", Short: "List, retry or drop the messages of a source that cannot become records",
 		Example: "  locus source dead list crm\n  locus source dead retry crm",
 	}
-	c.AddCommand(a.deadList(), a.deadDo("retry", "Read messages again, after the mapping was corrected", "will be tried again"),
+	c.AddCommand(a.deadList(),
+		a.deadDo("retry", "Read messages again, after the mapping was corrected", "will be tried again"),
 		a.deadDo("drop", "Drop dead letters", "dropped"))
 	return c
 }

@@ -68,7 +68,9 @@ func (s *subject) line(kind string, raw json.RawMessage) error {
 // list writes all rows of a list.
 func (s *subject) list(ctx context.Context, kind, path, field string, query url.Values) error {
 	all := paging{limit: locus.MaxLimit, all: true}
-	got, err := all.read(ctx, s.app, s.cl, path, field, query, func(raw json.RawMessage) error { return s.line(kind, raw) })
+	got, err := all.read(ctx, s.app, s.cl, path, field, query, func(raw json.RawMessage) error {
+		return s.line(kind, raw)
+	})
 	return cmp.Or(err, incomplete(field, got.damaged))
 }
 
