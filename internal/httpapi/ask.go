@@ -129,7 +129,10 @@ func (s *Server) whatIf(c *call) (any, error) {
 func (s *Server) scenario(list []explain.ScenarioEntity) []ScenarioEntity {
 	out := make([]ScenarioEntity, len(list))
 	for i, e := range list {
-		out[i] = ScenarioEntity{ID: e.ID, Kind: e.Kind, Records: e.Records, View: s.merged(e.Kind, e.View, func(m int) entity.Ref { return e.Records[m] })}
+		out[i] = ScenarioEntity{
+			ID: e.ID, Kind: e.Kind, Records: e.Records,
+			View: s.merged(e.Kind, e.View, func(m int) entity.Ref { return e.Records[m] }),
+		}
 	}
 	return out
 }

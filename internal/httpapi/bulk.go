@@ -166,7 +166,8 @@ func (s *Server) decideBulk(c *call) (any, error) {
 	return s.bulk(c, chosen, stamp, entity.Verdict(verdict), by)
 }
 
-func (s *Server) bulk(c *call, chosen *decisions.Selection, stamp string, verdict entity.Verdict, by decisions.By) (*BulkResponse, error) {
+func (s *Server) bulk(c *call, chosen *decisions.Selection, stamp string, verdict entity.Verdict,
+	by decisions.By) (*BulkResponse, error) {
 	batch, results, err := s.svc.Decisions().DecideAll(c, chosen, stamp, verdict, by)
 	if err != nil {
 		return nil, err

@@ -112,7 +112,8 @@ func (p *site) charted(c *call) (*console.Chart, error) {
 		case err != nil:
 			shown.Problems = append(shown.Problems, string(shown.With)+" is not shown: "+p.excuse(c, err))
 		case other.Lines[0].Kind != first.Lines[0].Kind:
-			shown.Problems = append(shown.Problems, fmt.Sprintf("%s is a %v, so its values are not on the axis of a %v.", shown.With, other.Lines[0].Kind, first.Lines[0].Kind))
+			shown.Problems = append(shown.Problems, fmt.Sprintf("%s is a %v, so its values are not on the axis of a %v.",
+				shown.With, other.Lines[0].Kind, first.Lines[0].Kind))
 		default:
 			shown.Lines = append(shown.Lines, console.ChartLine{Name: string(shown.With), Line: &other.Lines[0]})
 		}

@@ -44,7 +44,8 @@ func recently[T any](ctx context.Context, l *looks, key string, ask func(context
 }
 
 // recentlyOrLate is recently with an answer that may have expired for as long as late, at most lookKeep.
-func recentlyOrLate[T any](ctx context.Context, l *looks, key string, late time.Duration, ask func(context.Context) (T, error)) (T, error) {
+func recentlyOrLate[T any](ctx context.Context, l *looks, key string, late time.Duration,
+	ask func(context.Context) (T, error)) (T, error) {
 	now, mine := time.Now(), false
 	l.mu.Lock()
 	entry := l.seen[key]

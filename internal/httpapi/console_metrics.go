@@ -70,7 +70,8 @@ func (p *site) metricPage(c *call, body *bytes.Buffer) error {
 }
 
 // view reads the series of a view, at most a second old.
-func (p *site) view(ctx context.Context, name counter.Metric, view console.View, day time.Time) (*counter.Series, error) {
+func (p *site) view(ctx context.Context, name counter.Metric, view console.View,
+	day time.Time) (*counter.Series, error) {
 	from, to, step := view.Range(day)
 	key := "view/" + string(view) + from.Format(time.DateOnly) + "/" + cut(string(name), counter.MaxMetric+1)
 	return recently(ctx, p.looks, key, func(ctx context.Context) (*counter.Series, error) {

@@ -41,7 +41,9 @@ func (p *site) overview(ctx context.Context) (console.Snapshot, error) {
 		if received, known := console.Total(s.Own, console.Received); known {
 			p.history.Add(s.Time, received)
 		}
-		s.Joins, _ = recently(ctx, p.looks, "joins", func(ctx context.Context) ([]changes.Match, error) { return p.svc.Changes().Matches(ctx), nil })
+		s.Joins, _ = recently(ctx, p.looks, "joins", func(ctx context.Context) ([]changes.Match, error) {
+			return p.svc.Changes().Matches(ctx), nil
+		})
 		s.Joins = p.viewer(&access.From(ctx).Restriction).matches(s.Joins, p.svc.Kinds().Schemas())
 		if queue, err := p.queue(ctx, nil, 0); err == nil {
 			s.Review, s.ReviewMore = len(queue.Pairs), queue.Next != ""

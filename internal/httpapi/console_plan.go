@@ -155,7 +155,9 @@ func (p *site) propose(c *call, plan *bulk.Plan, shown *console.Import) error {
 		from[a.Attribute] = strings.TrimPrefix(from[a.Attribute]+","+a.Expression, ",")
 	}
 	for _, column := range plan.Columns {
-		shown.Columns = append(shown.Columns, console.ImportColumn{Name: column.Name, To: strings.Join(column.To, ", "), Reason: column.Reason, Values: column.Values})
+		shown.Columns = append(shown.Columns, console.ImportColumn{
+			Name: column.Name, To: strings.Join(column.To, ", "), Reason: column.Reason, Values: column.Values,
+		})
 		if slices.Contains(column.To, column.Name) && from[column.Name] == "" {
 			from[column.Name] = column.Name
 		}

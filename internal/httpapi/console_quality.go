@@ -79,7 +79,8 @@ func (p *site) qualityPage(c *call, body *bytes.Buffer) error {
 		}
 		shown.Problem, q.Kinds = toFault(err, "").Detail, []string{shown.Kind}
 	}
-	profile, err := recently(c, p.looks, "profile "+strings.Join(q.Kinds, " ")+" "+q.Threshold.String(), func(ctx context.Context) (*decisions.Profile, error) { return p.svc.Decisions().Profile(ctx, q) })
+	profile, err := recently(c, p.looks, "profile "+strings.Join(q.Kinds, " ")+" "+q.Threshold.String(),
+		func(ctx context.Context) (*decisions.Profile, error) { return p.svc.Decisions().Profile(ctx, q) })
 	if shown.Profile, err = narrowed(p.Server, c, profile, err); err != nil {
 		return err
 	}

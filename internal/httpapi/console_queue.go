@@ -43,7 +43,9 @@ func (p *site) ownQueue(c *call, order decisions.Order, late time.Duration) (*de
 		key += "\n" + c.author()
 	}
 	queue, err := recentlyOrLate(c, p.looks, key, late, func(ctx context.Context) (*decisions.ReviewPage, error) {
-		return p.svc.Decisions().Review(ctx, decisions.ReviewQuery{Limit: decisions.MaxReview, Kinds: kinds, Order: order, Filter: decisions.Filter{Person: c.author()}})
+		return p.svc.Decisions().Review(ctx, decisions.ReviewQuery{
+			Limit: decisions.MaxReview, Kinds: kinds, Order: order, Filter: decisions.Filter{Person: c.author()},
+		})
 	})
 	return narrowed(p.Server, c, queue, err)
 }
@@ -92,7 +94,9 @@ func (p *site) requeue(ctx context.Context, made *decisions.Decided) {
 				is.Pairs = append(is.Pairs, pair)
 			}
 		}
-		slices.SortStableFunc(is.Pairs, func(a, b decisions.ReviewPair) int { return cmp.Compare(b.Explanation.Weight, a.Explanation.Weight) })
+		slices.SortStableFunc(is.Pairs, func(a, b decisions.ReviewPair) int {
+			return cmp.Compare(b.Explanation.Weight, a.Explanation.Weight)
+		})
 		return is
 	})
 }

@@ -66,10 +66,16 @@ func (s *Server) registerConsole() {
 		query: []param{{name: "without"}, {name: "apart"}, {name: "merge"}, {name: "pin"}, {name: "value"}, {name: "anchor"}},
 	}, p.whatIfPage))
 	s.handle("GET /review", access.All(access.Read).Narrowed(), p.page(&route{
-		path: "/review", class: reads, price: priceSearch, query: []param{{name: "a"}, {name: "b"}, {name: "said"}, {name: "of"}, {name: "source"}, {name: "kind"}, {name: "attribute"}, {name: "bits"}, {name: "skip"}, {name: "order"}, {name: "assigned"}},
+		path: "/review", class: reads, price: priceSearch, query: []param{
+			{name: "a"}, {name: "b"}, {name: "said"}, {name: "of"}, {name: "source"}, {name: "kind"},
+			{name: "attribute"}, {name: "bits"}, {name: "skip"}, {name: "order"}, {name: "assigned"},
+		},
 	}, p.reviewPage))
 	s.handle("GET /review/bulk", access.All(access.Read).Narrowed(), p.page(&route{
-		path: "/review/bulk", class: reads, price: priceSearch, query: []param{{name: "verdict"}, {name: "pair"}, {name: "source"}, {name: "kind"}, {name: "attribute"}, {name: "bits"}, {name: "assigned"}},
+		path: "/review/bulk", class: reads, price: priceSearch, query: []param{
+			{name: "verdict"}, {name: "pair"}, {name: "source"}, {name: "kind"}, {name: "attribute"}, {name: "bits"},
+			{name: "assigned"},
+		},
 	}, p.bulkPage))
 	s.handle("GET /review/team", access.All(access.Read).Narrowed(), p.page(&route{
 		path: "/review/team", class: reads, price: priceSearch,

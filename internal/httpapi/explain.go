@@ -88,7 +88,10 @@ func (s *Server) schema(c *call) (any, error) {
 		answer.Kinds = append(answer.Kinds, k.Kind)
 	}
 	for _, a := range kind.Attributes {
-		answer.Attributes = append(answer.Attributes, SchemaAttribute{Name: a.Name, Type: a.Type, Role: a.Role, Many: a.Many, Required: a.Required, Aliases: kind.AliasesOf(a.Name)})
+		answer.Attributes = append(answer.Attributes, SchemaAttribute{
+			Name: a.Name, Type: a.Type, Role: a.Role, Many: a.Many, Required: a.Required,
+			Aliases: kind.AliasesOf(a.Name),
+		})
 	}
 	return answer, nil
 }

@@ -108,7 +108,9 @@ func (s *Server) followChanges(c *call) error {
 // nothingAfter reports whether all logs ended at a position a short time ago. Idle feeds share this query instead of
 // each querying every cell.
 func (s *Server) nothingAfter(ctx context.Context, at changelog.Watermark, age time.Duration) bool {
-	tail, err := s.tail.get(ctx, age, func(ctx context.Context) (changelog.Watermark, error) { return s.svc.Changes().Tail(ctx, nil) })
+	tail, err := s.tail.get(ctx, age, func(ctx context.Context) (changelog.Watermark, error) {
+		return s.svc.Changes().Tail(ctx, nil)
+	})
 	return err == nil && maps.Equal(tail, at)
 }
 

@@ -29,7 +29,9 @@ type sparing struct {
 }
 
 func newSparing(l net.Listener, logger *slog.Logger) *sparing {
-	s := &sparing{Listener: l, logger: logger, wait: 100 * time.Millisecond, open: func() (*os.File, error) { return os.Open(os.DevNull) }}
+	s := &sparing{Listener: l, logger: logger, wait: 100 * time.Millisecond, open: func() (*os.File, error) {
+		return os.Open(os.DevNull)
+	}}
 	s.spare, _ = s.open() // without it the server retries Accept
 	return s
 }

@@ -92,7 +92,8 @@ func (r *viewer) left(answer any) (left any, kind string, known bool) {
 		return a, "", true
 	case *decisions.Quality:
 		b := *a
-		b.Kinds = only(a.Kinds, func(k decisions.KindQuality) bool { return r.Sees(k.Kind) }, func(k decisions.KindQuality) decisions.KindQuality { return k })
+		b.Kinds = only(a.Kinds, func(k decisions.KindQuality) bool { return r.Sees(k.Kind) },
+			func(k decisions.KindQuality) decisions.KindQuality { return k })
 		return &b, "", true
 	case *decisions.Profile:
 		return r.profile(a), "", true
@@ -177,7 +178,8 @@ func (r *viewer) leftOfAll(answer any) (left any, kind string, known bool) {
 		}
 		return r.sink(a), kind, true
 	case TermsList:
-		a.Terms = only(a.Terms, func(one Terms) bool { return one.Kind == "" || r.Sees(one.Kind) }, func(one Terms) Terms { return one })
+		a.Terms = only(a.Terms, func(one Terms) bool { return one.Kind == "" || r.Sees(one.Kind) },
+			func(one Terms) Terms { return one })
 		return a, "", true
 	case RollupList, RollupOne, ChangeList, Series, MetricList, Top, *counter.Explanation, *cells.Status, *explain.Route,
 		*cell.Map, MapHistory, CellList, CellDetail, ServerList, BackupMark, Upgrade:

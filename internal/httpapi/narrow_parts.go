@@ -70,7 +70,8 @@ func (r *viewer) stored(e *entity.Entity) *entity.Entity {
 }
 
 func (r *viewer) storedView(v entity.View) entity.View {
-	return only(v, func(a entity.MergedAttribute) bool { return !r.Hides(a.Name) }, func(a entity.MergedAttribute) entity.MergedAttribute { return a })
+	return only(v, func(a entity.MergedAttribute) bool { return !r.Hides(a.Name) },
+		func(a entity.MergedAttribute) entity.MergedAttribute { return a })
 }
 
 // explanation keeps levels and weights: a reviewer must see that two numbers are equal, but not the numbers.

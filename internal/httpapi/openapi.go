@@ -115,7 +115,10 @@ func restrictedOf(rt *route) string {
 func operation(registry huma.Registry, problemSchema *huma.Schema, rt *route) *huma.Operation {
 	op := &huma.Operation{
 		OperationID: rt.name(), Method: rt.method, Path: rt.documented(), Summary: rt.summary,
-		Responses: map[string]*huma.Response{}, Extensions: map[string]any{"x-locus-permission": rt.needs.String(), "x-locus-write-sources": limitOf(rt), "x-locus-restricted": restrictedOf(rt), "x-locus-repeatable": !once[rt.name()]},
+		Responses: map[string]*huma.Response{}, Extensions: map[string]any{
+			"x-locus-permission": rt.needs.String(), "x-locus-write-sources": limitOf(rt),
+			"x-locus-restricted": restrictedOf(rt), "x-locus-repeatable": !once[rt.name()],
+		},
 	}
 	if !rt.needs.Open() {
 		op.Security = []map[string][]string{{"token": {}}}
@@ -180,8 +183,11 @@ func successes(op *huma.Operation, registry huma.Registry, rt *route) {
 		case rt.download != nil:
 			ok.Content = map[string]*huma.MediaType{mediaLines: {Schema: text}, mediaCSV: {Schema: text}}
 			ok.Headers = map[string]*huma.Param{
-				WatermarkHeader: {Description: "Watermark of the end of the logs before the first row: the since of the next export", Schema: text},
-				ColumnsHeader:   {Description: "The columns, as in a CSV header", Schema: text},
+				WatermarkHeader: {
+					Description: "Watermark of the end of the logs before the first row: the since of the next export",
+					Schema:      text,
+				},
+				ColumnsHeader: {Description: "The columns, as in a CSV header", Schema: text},
 			}
 		}
 		if rt.csv {

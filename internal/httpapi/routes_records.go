@@ -116,7 +116,9 @@ func (s *Server) entityRoutes() []route {
 		{
 			method: "POST", path: "/mcp", class: toolCalls, audit: audit.Read, needs: access.All(access.Read).Narrowed(),
 			handle: s.agents, body: map[string]any{}, answer: map[string]any{},
-			statuses: []int{http.StatusOK, http.StatusAccepted}, failures: []Code{CodeNotFound, CodeMalformed, CodeTooLarge, CodeMediaType, CodeInvalid, CodeOverloaded, CodeUnavailable},
+			statuses: []int{http.StatusOK, http.StatusAccepted}, failures: []Code{
+				CodeNotFound, CodeMalformed, CodeTooLarge, CodeMediaType, CodeInvalid, CodeOverloaded, CodeUnavailable,
+			},
 			summary: "A message of the Model Context Protocol, by its streamable HTTP transport without sessions. 202 if the message takes no response. Each tool has the permissions of the caller",
 			query: []param{
 				{"agent", "Name of the agent in sources and authors, such as helpdesk; required with allow", false},

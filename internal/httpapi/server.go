@@ -222,7 +222,9 @@ func New(svc *locus.DB, options *Options) *Server {
 		}
 	}
 	// Otherwise the router would redirect a path without a key to one with an empty key.
-	s.handle("/v1/records/{source}", access.Public(), func(w http.ResponseWriter, r *http.Request) { s.refuse(w, r, errNoPath) })
+	s.handle("/v1/records/{source}", access.Public(), func(w http.ResponseWriter, r *http.Request) {
+		s.refuse(w, r, errNoPath)
+	})
 	s.handle("/v1/records/delete", access.Public(), func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", http.MethodPost)
 		s.refuse(w, r, fault(CodeMethod, "", "this path takes POST"))

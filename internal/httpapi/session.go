@@ -72,7 +72,8 @@ func (s *Server) signIn(w http.ResponseWriter, r *http.Request, secret string, b
 func (s *Server) passage(r *http.Request, what, principal, id string) {
 	s.svc.Audit().Note(audit.Entry{Class: audit.Access, Principal: principal, Credential: id,
 		Address: s.recordedAddress(r), Action: what}).End("ok")
-	s.opts.Logger.LogAttrs(r.Context(), slog.LevelInfo, "access", slog.String("what", what), slog.String("principal", principal),
+	s.opts.Logger.LogAttrs(r.Context(), slog.LevelInfo, "access", slog.String("what", what),
+		slog.String("principal", principal),
 		slog.String("id", id), slog.String("client", s.addressOf(r)))
 }
 

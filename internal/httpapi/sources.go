@@ -56,7 +56,9 @@ func (s *Server) listSources(c *call) (any, error) {
 		list.Sources = append(list.Sources, oneSource(&all[i]))
 	}
 	for i := range streams {
-		at, found := slices.BinarySearchFunc(list.Sources, streams[i].Name, func(s Source, name string) int { return strings.Compare(s.Source, name) })
+		at, found := slices.BinarySearchFunc(list.Sources, streams[i].Name, func(s Source, name string) int {
+			return strings.Compare(s.Source, name)
+		})
 		if !found {
 			list.Sources = slices.Insert(list.Sources, at, Source{Source: streams[i].Name, Kinds: []SourceKind{}})
 		}
