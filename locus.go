@@ -114,7 +114,8 @@ func OpenCells(ctx context.Context, opened *storage.Cells, opts *Options) (*DB, 
 }
 
 // openCells is OpenCells, after a check of the cells unless that is nil.
-func openCells(ctx context.Context, opened *storage.Cells, opts *Options, check func(context.Context, *storage.Cells) error) (*DB, error) {
+func openCells(ctx context.Context, opened *storage.Cells, opts *Options,
+	check func(context.Context, *storage.Cells) error) (*DB, error) {
 	o := opts.withDefaults()
 	var asked []*match.Schema
 	if opts != nil {

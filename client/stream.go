@@ -119,7 +119,8 @@ var errLeft = errors.New("the caller has left")
 const feedPatience = 20 * time.Second
 
 // follow reads events until the connection ends.
-func (c *Client) follow(ctx context.Context, reply *http.Response, after *string, begun *bool, yield func(Event, error) bool) error {
+func (c *Client) follow(ctx context.Context, reply *http.Response, after *string, begun *bool,
+	yield func(Event, error) bool) error {
 	defer context.AfterFunc(ctx, func() { _ = reply.Body.Close() })()
 	silent := time.AfterFunc(feedPatience, func() { _ = reply.Body.Close() })
 	defer silent.Stop()

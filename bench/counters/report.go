@@ -224,7 +224,8 @@ func ofRun(reports []Report, method string, l Load, figure func(*Run) float64) r
 // ofTurn collects a figure of a turn.
 func ofTurn(reports []Report, method string, prepared bool, figure func(*Turn) float64) rounds.Series {
 	return rounds.Over(reports, func(r *Report) float64 {
-		return rounds.Of(rounds.Find(r.Turns, func(t *Turn) bool { return t.Method == method && t.Prepared == prepared }), figure)
+		return rounds.Of(rounds.Find(r.Turns, func(t *Turn) bool { return t.Method == method && t.Prepared == prepared }),
+			figure)
 	})
 }
 

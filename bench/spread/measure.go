@@ -47,7 +47,8 @@ func measure(ctx context.Context, uri string, o options) (all []*spread, how str
 }
 
 // measure is the function of that name, within the scratch database.
-func (r router) measure(ctx context.Context, server mongodb.Server, shown string, o options) (all []*spread, how string, err error) {
+func (r router) measure(ctx context.Context, server mongodb.Server, shown string,
+	o options) (all []*spread, how string, err error) {
 	defer func() {
 		// Even if the run was interrupted.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)

@@ -44,7 +44,8 @@ func (r router) shards(ctx context.Context) (names []string, err error) {
 
 // measureKind writes documents, in the order of their minutes, into a new collection whose ranges are placed
 // beforehand, and returns the shares of the shards.
-func (r router) measureKind(ctx context.Context, k kind, names []string, ranges []placed, documents iter.Seq[document]) (*spread, error) {
+func (r router) measureKind(ctx context.Context, k kind, names []string, ranges []placed,
+	documents iter.Seq[document]) (*spread, error) {
 	if err := r.place(ctx, k, names, ranges); err != nil {
 		return nil, err
 	}

@@ -23,7 +23,9 @@ func (p *Principal) For(rule Rule) *Principal {
 		return p
 	}
 	left := *p
-	left.whole, left.Shares = p, slices.DeleteFunc(slices.Clone(p.Shares), func(s Share) bool { return s.Permissions&rule.set == 0 })
+	left.whole, left.Shares = p, slices.DeleteFunc(slices.Clone(p.Shares), func(s Share) bool {
+		return s.Permissions&rule.set == 0
+	})
 	left.Permissions = Everything()
 	for _, s := range left.Shares {
 		left.Permissions &= s.Permissions
@@ -32,7 +34,9 @@ func (p *Principal) For(rule Rule) *Principal {
 	if !rule.any { // for each permission there must be a kind, and for all of them the same
 		for _, permission := range all {
 			if rule.Takes(permission) {
-				of := kindsOf(slices.DeleteFunc(slices.Clone(p.Shares), func(s Share) bool { return !s.Permissions.Has(Of(permission)) }))
+				of := kindsOf(slices.DeleteFunc(slices.Clone(p.Shares), func(s Share) bool {
+					return !s.Permissions.Has(Of(permission))
+				}))
 				left.Restriction.Kinds = common(left.Restriction.Kinds, of)
 			}
 		}

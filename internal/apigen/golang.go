@@ -161,9 +161,11 @@ func goOperation(out *bytes.Buffer, op *Operation) {
 	case Value:
 		t := goType(op.Answer, false)
 		if op.Answer.Ref == "" {
-			fmt.Fprintf(out, "%sfunc (c *Client) %s(%s) (%s, error) {\nreturn plain[%s](ctx, c, %s)\n}\n", doc, name, arguments, t, t, call)
+			fmt.Fprintf(out, "%sfunc (c *Client) %s(%s) (%s, error) {\nreturn plain[%s](ctx, c, %s)\n}\n", doc, name,
+				arguments, t, t, call)
 		} else {
-			fmt.Fprintf(out, "%sfunc (c *Client) %s(%s) (*%s, error) {\nreturn value[%s](ctx, c, %s)\n}\n", doc, name, arguments, t, t, call)
+			fmt.Fprintf(out, "%sfunc (c *Client) %s(%s) (*%s, error) {\nreturn value[%s](ctx, c, %s)\n}\n", doc, name,
+				arguments, t, t, call)
 		}
 	}
 	if p := op.Page; p != nil {
@@ -196,7 +198,8 @@ func goParams(out *bytes.Buffer, name string, op *Operation) {
 		if p.Required {
 			need = " Required."
 		}
-		fmt.Fprintf(out, "// %s.%s\n%s %s\n", strings.TrimSuffix(p.Doc, "."), need, goName(p.Name), goType(p.Schema, p.Schema.Type == "boolean"))
+		fmt.Fprintf(out, "// %s.%s\n%s %s\n", strings.TrimSuffix(p.Doc, "."), need, goName(p.Name),
+			goType(p.Schema, p.Schema.Type == "boolean"))
 	}
 	fmt.Fprint(out, "}\n")
 	for _, in := range []struct {
@@ -206,7 +209,8 @@ func goParams(out *bytes.Buffer, name string, op *Operation) {
 		if len(in.params) == 0 {
 			continue
 		}
-		fmt.Fprintf(out, "\nfunc (p *%sParams) %s() %s {\nif p == nil {\nreturn nil\n}\nv := %s{}\n", name, in.name, in.kind, in.kind)
+		fmt.Fprintf(out, "\nfunc (p *%sParams) %s() %s {\nif p == nil {\nreturn nil\n}\nv := %s{}\n", name, in.name,
+			in.kind, in.kind)
 		for _, p := range in.params {
 			fmt.Fprintf(out, "add(v, %q, p.%s)\n", p.Name, goName(p.Name))
 		}

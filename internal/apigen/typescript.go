@@ -26,7 +26,9 @@ func TypeScript(api *API) map[string][]byte {
 	}
 	fmt.Fprint(&code, "}\n")
 	fmt.Fprint(&types, "}\n")
-	return map[string][]byte{"clients/typescript/operations.js": code.Bytes(), "clients/typescript/operations.d.ts": types.Bytes()}
+	return map[string][]byte{
+		"clients/typescript/operations.js": code.Bytes(), "clients/typescript/operations.d.ts": types.Bytes(),
+	}
 }
 
 func tsType(s *Schema) string {
@@ -136,7 +138,8 @@ func tsOperation(code, types *bytes.Buffer, op *Operation) {
 		answer, send = "Response", "_download"
 	}
 	doc := fmt.Sprintf("\n  /** %s. %s %s */\n", strings.TrimSuffix(op.Summary, "."), op.Method, op.URL)
-	fmt.Fprintf(code, "%s  async %s(%s) {\n    return this.%s('%s', `%s`, { %s })\n  }\n", doc, op.Name, strings.Join(names, ", "), send, op.Method, path, rest)
+	fmt.Fprintf(code, "%s  async %s(%s) {\n    return this.%s('%s', `%s`, { %s })\n  }\n", doc, op.Name,
+		strings.Join(names, ", "), send, op.Method, path, rest)
 	fmt.Fprintf(types, "%s  %s(%s): Promise<%s>\n", doc, op.Name, strings.Join(declared, ", "), answer)
 	if p := op.Page; p != nil {
 		pass := strings.Join(append(slices.Clone(names[:len(names)-1]), "page"), ", ")

@@ -77,7 +77,9 @@ func Circles(arrows map[string][]string) (circles [][]string) {
 		if !reach[from][from] || done[from] {
 			continue
 		}
-		circle := slices.DeleteFunc(slices.Sorted(maps.Keys(reach[from])), func(room string) bool { return !reach[room][from] })
+		circle := slices.DeleteFunc(slices.Sorted(maps.Keys(reach[from])), func(room string) bool {
+			return !reach[room][from]
+		})
 		for _, room := range circle {
 			done[room] = true
 		}

@@ -191,7 +191,8 @@ func (d *drawing) id(w *route, e *cell.EntityRoute) {
 }
 
 func (d *drawing) place(position uint32, what string) routeStep {
-	return routeStep{Title: "Place", Text: fmt.Sprintf("%s, %s, is %s of the ring.", what, hexPosition(uint64(position)), percent(float64(position), 1<<32))}
+	return routeStep{Title: "Place", Text: fmt.Sprintf("%s, %s, is %s of the ring.", what,
+		hexPosition(uint64(position)), percent(float64(position), 1<<32))}
 }
 
 // ray draws a line from the centre through all bands and returns its position as a fraction of a turn.

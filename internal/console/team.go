@@ -29,7 +29,10 @@ func (c *Console) Team(w io.Writer, t Team) error {
 	}
 	p.All = newProgress(all, "")
 	for _, one := range t.Agreement {
-		p.Agreement = append(p.Agreement, agreement{one.A, one.B, count(int64(one.Pairs)), count(int64(one.Agree)), strconv.Itoa(100*one.Agree/one.Pairs) + " %"})
+		p.Agreement = append(p.Agreement, agreement{
+			one.A, one.B, count(int64(one.Pairs)), count(int64(one.Agree)),
+			strconv.Itoa(100*one.Agree/one.Pairs) + " %",
+		})
 	}
 	for _, d := range t.Disagreements {
 		line := disagreement{A: d.RefA.String(), B: d.RefB.String(), Link: (&Review{}).address(d.RefA, d.RefB, nil)}

@@ -45,7 +45,8 @@ func (s Groups) Fill(ctx context.Context, g *rollup.Generation, rows []rollup.Ro
 }
 
 // Advance implements rollup.Elsewhere.
-func (s Groups) Advance(ctx context.Context, g *rollup.Generation, c *rollup.CatchUp) (groups int64, done bool, err error) {
+func (s Groups) Advance(ctx context.Context, g *rollup.Generation,
+	c *rollup.CatchUp) (groups int64, done bool, err error) {
 	all, err := s.Groups(ctx, g, c.Keys())
 	if err != nil {
 		return 0, false, err
@@ -112,7 +113,8 @@ func (s Groups) Groups(ctx context.Context, g *rollup.Generation, keys [][]byte)
 }
 
 // Scan implements rollup.Elsewhere.
-func (s Groups) Scan(ctx context.Context, g *rollup.Generation, after []byte, limit int) (all []rollup.Moved, end []byte, err error) {
+func (s Groups) Scan(ctx context.Context, g *rollup.Generation, after []byte,
+	limit int) (all []rollup.Moved, end []byte, err error) {
 	size := s.page()
 	if limit > 0 {
 		size = min(size, limit+1)

@@ -61,7 +61,9 @@ func Rules(ctx context.Context, d *Reader, authority storage.Cell) error {
 		}
 		terms = append(terms, resolve.StoredTerms{Hash: t.Hash, Body: t.Body})
 	}
-	if err := authority.Update(ctx, func(tx storage.Tx) error { return resolve.WriteStored(ctx, tx, rules.Rules, terms) }); err != nil {
+	if err := authority.Update(ctx, func(tx storage.Tx) error {
+		return resolve.WriteStored(ctx, tx, rules.Rules, terms)
+	}); err != nil {
 		return fmt.Errorf("line %d: %w", at, err)
 	}
 	return nil

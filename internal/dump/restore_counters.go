@@ -147,7 +147,8 @@ func (c *counters) putMetrics(ctx context.Context) error {
 }
 
 // add collects a row of a metric.
-func (c *counters) add(ctx context.Context, metric counter.Metric, unit int64, fn func(*rows, counter.BucketKey)) error {
+func (c *counters) add(ctx context.Context, metric counter.Metric, unit int64,
+	fn func(*rows, counter.BucketKey)) error {
 	p, known := c.places[metric]
 	if !known {
 		return c.errorf("metric %.100q has no line before it", metric)

@@ -26,7 +26,8 @@ type List[T any] struct {
 
 // Page reads a page of at most limit things after a puid (0: from the start). next is the puid to continue after, 0 at
 // the end. The puid ranges of cells are consecutive, so the cells are read one after another.
-func (l List[T]) Page(ctx context.Context, e *Engine, after entity.PUID, limit int) (page []T, next entity.PUID, err error) {
+func (l List[T]) Page(ctx context.Context, e *Engine, after entity.PUID,
+	limit int) (page []T, next entity.PUID, err error) {
 	err = e.Whole(ctx, func([]cell.ID) (err error) {
 		page, next, err = l.page(ctx, e, after, limit)
 		return err
@@ -34,7 +35,8 @@ func (l List[T]) Page(ctx context.Context, e *Engine, after entity.PUID, limit i
 	return page, next, err
 }
 
-func (l List[T]) page(ctx context.Context, e *Engine, after entity.PUID, limit int) (page []T, next entity.PUID, err error) {
+func (l List[T]) page(ctx context.Context, e *Engine, after entity.PUID,
+	limit int) (page []T, next entity.PUID, err error) {
 	for _, id := range e.ByPUID() {
 		lo, hi := e.Map().PuidRange(id)
 		from := entity.PUID(lo)

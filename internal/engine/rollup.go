@@ -49,7 +49,8 @@ func (t rollupTx) History(ctx context.Context) (int64, error) {
 }
 
 // List reads entities or records in the order of their puids.
-func (t rollupTx) List(ctx context.Context, over rollup.Over, attributes []string, after int64, limit int) ([]rollup.Item, error) {
+func (t rollupTx) List(ctx context.Context, over rollup.Over, attributes []string, after int64,
+	limit int) ([]rollup.Item, error) {
 	if over == rollup.Records {
 		records, err := t.ListRecords(ctx, "", entity.PUID(after), limit)
 		return items(records, attributes, func(r *entity.Record) int64 { return int64(r.PUID) }, changelog.ImageOfRecord), err
@@ -63,7 +64,8 @@ func (t rollupTx) List(ctx context.Context, over rollup.Over, attributes []strin
 	return items(entities, attributes, func(e *entity.Entity) int64 { return int64(e.Anchor()) }, t.engine.Resolver.Image), err
 }
 
-func items[T any](of []T, attributes []string, place func(T) int64, image func(T, []string) *changelog.Image) []rollup.Item {
+func items[T any](of []T, attributes []string, place func(T) int64,
+	image func(T, []string) *changelog.Image) []rollup.Item {
 	all := make([]rollup.Item, len(of))
 	for i, one := range of {
 		all[i] = rollup.Item{Place: place(one), Image: *image(one, attributes)}

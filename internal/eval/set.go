@@ -38,7 +38,8 @@ type set struct {
 
 // newSet normalises records. If terms is nil, they are counted over the records and those in also, without labels. A
 // record's key is the hash of its content, so that neither an id nor the order of rows can influence a decision.
-func newSet(kind *match.Schema, terms *match.TermFrequencies, sources []string, records []match.Attributes, also []match.Attributes) *set {
+func newSet(kind *match.Schema, terms *match.TermFrequencies, sources []string, records []match.Attributes,
+	also []match.Attributes) *set {
 	keys := make([]string, len(records))
 	seen := map[string]int{}
 	keyOf := func(a match.Attributes) string {

@@ -39,7 +39,10 @@ type AttributeAccuracy struct {
 var judgedAttributes = []struct {
 	label, attribute string
 	goal             float64
-}{{"name", "name", .73}, {"phone", "phones", .72}, {"web", "websites", .705}, {"address", "address", .705}, {"category", "category", .715}}
+}{
+	{"name", "name", .73}, {"phone", "phones", .72}, {"web", "websites", .705}, {"address", "address", .705},
+	{"category", "category", .715},
+}
 
 // MeasureSurvivorship reads JSON lines of two records of one thing, with the side whose value is right: {"winner":
 // {"name": "base" | "alt" | "both" | "none", ...}, "base": {...}, "alt": {...}}. The sides are merged as a resolver

@@ -89,7 +89,9 @@ func Tables(ctx context.Context, o TablesOptions) (*Report, error) {
 		if results, _, err = s.compare(ctx, match.Candidates(s.records)); err != nil {
 			return nil, err
 		}
-		r.WithJudge = s.judge(results, sameThings(len(records), truth), func(cluster []int) []Counts { return countAcross(cluster, truth, len(left)) })
+		r.WithJudge = s.judge(results, sameThings(len(records), truth), func(cluster []int) []Counts {
+			return countAcross(cluster, truth, len(left))
+		})
 	}
 	return r, nil
 }

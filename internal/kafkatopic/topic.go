@@ -56,7 +56,8 @@ func Partitions(ctx context.Context, client *kgo.Client, name string) (id [16]by
 }
 
 // Offsets returns an end of each partition of a topic.
-func Offsets(ctx context.Context, client *kgo.Client, name string, partitions []int32, end End) (map[int32]int64, error) {
+func Offsets(ctx context.Context, client *kgo.Client, name string, partitions []int32,
+	end End) (map[int32]int64, error) {
 	req := kmsg.NewPtrListOffsetsRequest()
 	req.ReplicaID, req.IsolationLevel = -1, 1 // read committed
 	topic := kmsg.NewListOffsetsRequestTopic()

@@ -71,7 +71,8 @@ type Judged struct {
 // see.
 func (f *Fitted) Refused() (reasons []string) {
 	if different := f.Answers - f.Same; f.Same < fewestAnswers || different < fewestAnswers {
-		return []string{fmt.Sprintf("answers: %d same, %d different; at least %d of each are needed", f.Same, different, fewestAnswers)}
+		return []string{fmt.Sprintf("answers: %d same, %d different; at least %d of each are needed", f.Same, different,
+			fewestAnswers)}
 	}
 	if f.Learned.Loss >= f.Today.Loss {
 		return []string{fmt.Sprintf("an answer that the learned weights did not see surprises them by %.2f bits, those of today by %.2f", f.Learned.Loss, f.Today.Loss)}

@@ -40,7 +40,8 @@ type Quality struct {
 // labels.
 func (d *Draft) Refused() (reasons []string) {
 	if least := max(perLevel*d.Seen, fewest); d.Matches < least {
-		return []string{fmt.Sprintf("%d matches are too few to learn from, at least %d are needed for %d levels", d.Matches, least, d.Seen)}
+		return []string{fmt.Sprintf("%d matches are too few to learn from, at least %d are needed for %d levels",
+			d.Matches, least, d.Seen)}
 	}
 	if d.NamesAlone {
 		return []string{"only names were compared: nothing else shows which of the likely matches are right"}

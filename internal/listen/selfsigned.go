@@ -135,7 +135,8 @@ func namesOf(c *x509.Certificate) []string {
 // sign creates a key and signs a certificate for it, self-signed without a parent. The template becomes the
 // certificate, which is stored with its parent: see FetchAuthority. The key is stored first, so that a certificate
 // always finds its key; a pair that does not match leaves the old one in use.
-func (o *own) sign(template, parent *x509.Certificate, by crypto.Signer, certFile, keyFile string) (crypto.Signer, error) {
+func (o *own) sign(template, parent *x509.Certificate, by crypto.Signer,
+	certFile, keyFile string) (crypto.Signer, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, fmt.Errorf("certificate: %w", err)

@@ -156,7 +156,8 @@ func (p *Provider) Begin(ctx context.Context, secret []byte, to string) (address
 
 // Finish returns the person who signed in, from the cookie of Begin and the query that the provider sent the browser
 // back with, and the path that Begin was given. The errors are ErrAttempt, ErrRefused, ErrUnreachable and ErrNoRole.
-func (p *Provider) Finish(ctx context.Context, secret []byte, cookie string, query url.Values) (who *Person, to string, err error) {
+func (p *Provider) Finish(ctx context.Context, secret []byte, cookie string,
+	query url.Values) (who *Person, to string, err error) {
 	a, err := open(secret, cookie, p.now())
 	if err != nil {
 		return nil, "", err

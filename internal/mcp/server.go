@@ -167,7 +167,8 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 }
 
 // add adds a tool. Its errors become results, so that the agent can react to them.
-func add[In any](s *Server, hints *sdk.ToolAnnotations, name, description string, run func(context.Context, In) (*page, error)) {
+func add[In any](s *Server, hints *sdk.ToolAnnotations, name, description string,
+	run func(context.Context, In) (*page, error)) {
 	if s.only != "" && s.only != name {
 		return
 	}

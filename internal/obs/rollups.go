@@ -27,8 +27,10 @@ type rollupMetrics struct{ ask atomic.Pointer[RollupsFunc] }
 
 var (
 	eachRollup = []figure[rollups.Status]{
-		gauge("locus_rollup_lag_seconds", "For how long the oldest change has waited that a rollup does not contain.", func(r rollups.Status) float64 { return r.Lag.Seconds() }, "rollup"),
-		gauge("locus_rollup_groups", "Groups of a rollup, in all cells.", func(r rollups.Status) float64 { return float64(r.Groups) }, "rollup"),
+		gauge("locus_rollup_lag_seconds", "For how long the oldest change has waited that a rollup does not contain.",
+			func(r rollups.Status) float64 { return r.Lag.Seconds() }, "rollup"),
+		gauge("locus_rollup_groups", "Groups of a rollup, in all cells.",
+			func(r rollups.Status) float64 { return float64(r.Groups) }, "rollup"),
 		gauge("locus_rollup_failed", "1 if a rollup cannot go on in some cell.", func(r rollups.Status) float64 {
 			if r.State == rollups.Failed {
 				return 1

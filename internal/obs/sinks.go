@@ -34,8 +34,10 @@ var (
 		},
 	}
 	ownSink = []figure[sink.Stats]{
-		gauge("locus_sink_lag_seconds", "For how long the oldest change has waited that a sink has not delivered.", func(s sink.Stats) float64 { return s.Lag.Seconds() }, "sink"),
-		gauge("locus_sink_dead", "Events of a sink that became dead letters.", func(s sink.Stats) float64 { return float64(s.Dead) }, "sink"),
+		gauge("locus_sink_lag_seconds", "For how long the oldest change has waited that a sink has not delivered.",
+			func(s sink.Stats) float64 { return s.Lag.Seconds() }, "sink"),
+		gauge("locus_sink_dead", "Events of a sink that became dead letters.",
+			func(s sink.Stats) float64 { return float64(s.Dead) }, "sink"),
 	}
 )
 

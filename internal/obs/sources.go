@@ -33,8 +33,10 @@ var (
 		return 0
 	}, "source")
 	ownSource = []figure[source.Stats]{
-		gauge("locus_source_lag_messages", "Messages of a stream that are not read yet, as of a few seconds ago.", func(s source.Stats) float64 { return float64(s.Lag) }, "source"),
-		gauge("locus_source_dead", "Messages of a stream that became dead letters.", func(s source.Stats) float64 { return float64(s.Dead) }, "source"),
+		gauge("locus_source_lag_messages", "Messages of a stream that are not read yet, as of a few seconds ago.",
+			func(s source.Stats) float64 { return float64(s.Lag) }, "source"),
+		gauge("locus_source_dead", "Messages of a stream that became dead letters.",
+			func(s source.Stats) float64 { return float64(s.Dead) }, "source"),
 	}
 )
 

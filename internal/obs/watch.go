@@ -30,13 +30,19 @@ var ready = prometheus.NewDesc("locus_ready", "1 if the installation can serve."
 var (
 	totals = []figure[*cells.Status]{
 		gauge("locus_cell_map_epoch", "Version of the cell map.", func(s *cells.Status) float64 { return float64(s.Epoch) }),
-		gauge("locus_write_queue_records", "Records that wait to be written.", func(s *cells.Status) float64 { return float64(s.Queue) }),
+		gauge("locus_write_queue_records", "Records that wait to be written.", func(s *cells.Status) float64 {
+			return float64(s.Queue)
+		}),
 	}
 	sums = []figure[*cells.Status]{
 		gauge("locus_records", "Live records.", func(s *cells.Status) float64 { return float64(s.Counts.Records) }),
 		gauge("locus_entities", "Entities.", func(s *cells.Status) float64 { return float64(s.Counts.Entities) }),
-		total("locus_merges_total", "Entities merged since the beginning.", func(s *cells.Status) float64 { return float64(s.Counts.Merges) }),
-		total("locus_splits_total", "Entities split since the beginning.", func(s *cells.Status) float64 { return float64(s.Counts.Splits) }),
+		total("locus_merges_total", "Entities merged since the beginning.", func(s *cells.Status) float64 {
+			return float64(s.Counts.Merges)
+		}),
+		total("locus_splits_total", "Entities split since the beginning.", func(s *cells.Status) float64 {
+			return float64(s.Counts.Splits)
+		}),
 	}
 	up = gauge("locus_cell_up", "1 if a cell answers. Of one that does not, nothing else is known.", func(c cells.CellStatus) float64 {
 		if c.Down {
@@ -49,16 +55,21 @@ var (
 		gauge("locus_cell_records", "Live records of a cell.", func(c cells.CellStatus) float64 { return float64(c.Counts.Records) }, "cell"),
 		gauge("locus_cell_bytes", "Size of a cell's files.", func(c cells.CellStatus) float64 { return float64(c.Bytes) }, "cell"),
 		gauge("locus_cell_wal_bytes", "Size of a cell's write-ahead log, of cells in files.", func(c cells.CellStatus) float64 { return float64(c.WAL) }, "cell"),
-		gauge("locus_cell_puids_used", "Puids that a cell has allocated.", func(c cells.CellStatus) float64 { return float64(c.PUIDs) }, "cell"),
-		gauge("locus_cell_puids_room", "Puids that a cell has in all.", func(c cells.CellStatus) float64 { return float64(c.PUIDRoom) }, "cell"),
+		gauge("locus_cell_puids_used", "Puids that a cell has allocated.",
+			func(c cells.CellStatus) float64 { return float64(c.PUIDs) }, "cell"),
+		gauge("locus_cell_puids_room", "Puids that a cell has in all.",
+			func(c cells.CellStatus) float64 { return float64(c.PUIDRoom) }, "cell"),
 	}
 )
 
 // pools are the connections of this process to each database server.
 var pools = []figure[cell.Pool]{
-	gauge("locus_connections", "Connections of this process to a database server that are in use.", func(p cell.Pool) float64 { return float64(p.Open - p.Idle) }, "server"),
-	gauge("locus_connections_budget", "Connections that this process may have to a database server (--connections).", func(p cell.Pool) float64 { return float64(p.Budget) }, "server"),
-	gauge("locus_connections_waiting", "Transactions that wait for a connection to a database server.", func(p cell.Pool) float64 { return float64(p.Waiting) }, "server"),
+	gauge("locus_connections", "Connections of this process to a database server that are in use.",
+		func(p cell.Pool) float64 { return float64(p.Open - p.Idle) }, "server"),
+	gauge("locus_connections_budget", "Connections that this process may have to a database server (--connections).",
+		func(p cell.Pool) float64 { return float64(p.Budget) }, "server"),
+	gauge("locus_connections_waiting", "Transactions that wait for a connection to a database server.",
+		func(p cell.Pool) float64 { return float64(p.Waiting) }, "server"),
 }
 
 // until is when the cell map ends. It is left out if the map has no end.

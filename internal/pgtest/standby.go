@@ -20,7 +20,8 @@ func (s *Server) Standby(t testing.TB) *Server {
 	settings["wal_retrieve_retry_interval"] = "100ms" // it comes back soon after its primary
 	r, err := newServer(s.program, &Options{InMemory: true, Disk: s.disk, Settings: settings})
 	if err == nil {
-		err = run(program, "-D", r.data(), "-h", s.dir, "-U", "postgres", "-X", "stream", "-c", "fast", "-R", "-C", "-S", "standby")
+		err = run(program, "-D", r.data(), "-h", s.dir, "-U", "postgres", "-X", "stream", "-c", "fast", "-R", "-C", "-S",
+			"standby")
 	}
 	r.begin(t, err)
 	return r

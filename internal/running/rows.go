@@ -38,7 +38,8 @@ func Put(ctx context.Context, tx storage.Tx, name string, v any) error {
 }
 
 // Alter changes the row of a catalogue in one transaction of the authority cell, and wakes its followers.
-func Alter[T any](ctx context.Context, e *engine.Engine, wake chan struct{}, name string, do func(storage.Tx, *T) error) error {
+func Alter[T any](ctx context.Context, e *engine.Engine, wake chan struct{}, name string,
+	do func(storage.Tx, *T) error) error {
 	if err := e.CheckWrites(); err != nil {
 		return err
 	}

@@ -114,7 +114,8 @@ func (s *snapshots) once(ctx context.Context, last bool) error {
 }
 
 // together starts do for each cell, and returns once all are ready, or too late.
-func together(ctx context.Context, group *errgroup.Group, ids []cell.ID, late <-chan time.Time, do func(id cell.ID, ready chan<- struct{}) error) error {
+func together(ctx context.Context, group *errgroup.Group, ids []cell.ID, late <-chan time.Time,
+	do func(id cell.ID, ready chan<- struct{}) error) error {
 	ready := make(chan struct{}, len(ids))
 	for _, id := range ids {
 		group.Go(func() error { return do(id, ready) })

@@ -152,7 +152,8 @@ func encodingOf(header *format.PageHeader) format.Encoding {
 
 // checkPage checks the bytes of a page: their checksum, if there is one, and their unpacked size. It returns buf, or a
 // longer buffer in its place.
-func checkPage(r io.ReaderAt, at int64, codec format.CompressionCodec, header *format.PageHeader, buf []byte) ([]byte, error) {
+func checkPage(r io.ReaderAt, at int64, codec format.CompressionCodec, header *format.PageHeader,
+	buf []byte) ([]byte, error) {
 	page := slices.Grow(buf[:0], int(header.CompressedPageSize))[:header.CompressedPageSize]
 	if _, err := io.ReadFull(io.NewSectionReader(r, at, int64(len(page))), page); err != nil {
 		return nil, noEOF(err)

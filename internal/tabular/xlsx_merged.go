@@ -54,6 +54,8 @@ func (w *Workbook) Merged(name string) (all []Merged, err error) {
 			break // the end, or damage that the reading of the rows reports
 		}
 	}
-	slices.SortFunc(all, func(a, b Merged) int { return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Column, b.Column)) })
+	slices.SortFunc(all, func(a, b Merged) int {
+		return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Column, b.Column))
+	})
 	return all, nil
 }
