@@ -119,8 +119,7 @@ func everything(ctx context.Context, s entity.Store) error {
 	e := indexed(1, "joes pizza", 5)
 	err := errors.Join(s.PutRecords(ctx, []*entity.Record{r}), s.Assign(ctx, []entity.Assignment{{PUID: 1, Anchor: 9}}),
 		s.PutBirths(ctx, []entity.Birth{b}), s.PutEntities(ctx, []entity.Indexed{e}),
-		s.AddCounts(ctx,
-			entity.Counts{Records: 1, Entities: 1}))
+		s.AddCounts(ctx, entity.Counts{Records: 1, Entities: 1}))
 	if err != nil {
 		return err
 	}
