@@ -8,7 +8,11 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"io/fs"
 	"maps"
+	"path"
+	"slices"
+	"strings"
 	"sync"
 )
 
@@ -18,11 +22,19 @@ var templates embed.FS
 // pages returns the parsed templates of each page, with the layout and the shared parts. They are parsed for the first
 // page that is asked for: commands start in half of the time without them.
 var pages = sync.OnceValue(func() map[string]*template.Template {
-	layout := template.Must(template.New("").Funcs(template.FuncMap{"timed": timed, "static": staticPath}).ParseFS(templates, "templates/layout.html", "templates/parts.html"))
+	funcs := template.FuncMap{"timed": timed, "static": staticPath}
+	shared := []string{"templates/layout.html", "templates/parts.html"}
+	layout := template.Must(template.New("").Funcs(funcs).ParseFS(templates, shared...))
+	files, err := fs.Glob(templates, "templates/*.html")
+	if err != nil {
+		panic(err) // the pattern is wrong
+	}
 	parsed := map[string]*template.Template{}
-	for _, name := range []string{"home", "operations", "ring", "rollups", "rollup", "define", "counters", "metric", "chart", "search", "entity", "whatif", "review", "bulk", "team", "streams", "kinds", "try", "draft", "data", "quality", "import", "notice", "name", "login", "grant"} {
-		page := template.Must(layout.Clone())
-		parsed[name] = template.Must(page.ParseFS(templates, "templates/"+name+".html"))
+	for _, file := range files {
+		if !slices.Contains(shared, file) {
+			name := strings.TrimSuffix(path.Base(file), ".html")
+			parsed[name] = template.Must(template.Must(layout.Clone()).ParseFS(templates, file))
+		}
 	}
 	return parsed
 })
