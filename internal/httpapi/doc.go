@@ -20,6 +20,7 @@
 //	  │                                             rollups.go groups.go changes.go decode.go cursor.go page.go
 //	  │  or a stream of lines, until it is done     stream.go growth.go
 //	  │  or of events, until the client leaves      feed.go
+//	  │  or a page of the console                   console.go console_*.go
 //	  ▼
 //	locus.DB ──► answer, or problem+json            errors.go: one table from errors to codes
 //
