@@ -10,7 +10,7 @@ import (
 const (
 	// minCode is the length from which a word with a digit is a model number: sx120, and not s60.
 	minCode = 4
-	// minDigits is the length from which digits alone are one: 64327, and not the year 2007.
+	// minDigits is the length from which a word of digits alone is a model number: 64327, and not the year 2007.
 	minDigits = 5
 	// rareCode is the number of records up to which agreement on a model number has its full weight; above commonCode it
 	// has hardly any.

@@ -96,8 +96,8 @@ type loader struct {
 	redo    []uint32                 // the version of each record in the redo set; 0 if it is not there
 	lostBy  map[entity.PUID][]uint64 // keys that former versions of records in the redo sets carried
 	gone    []loadEntry              // deleted records in the redo sets
-	// stale reports that postings, edges and entities are already stored, and maybe outdated: those of resolved
-	// records, or of an attempt that was killed.
+	// stale reports that postings, edges and entities are stored already, by resolved records or by an attempt that was
+	// killed. They may be outdated.
 	stale bool
 	lost  []derived.Posting // postings that the records no longer have
 	part  *partial          // nil if all records are loaded

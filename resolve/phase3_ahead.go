@@ -13,9 +13,10 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// readAhead reads in a few steps the rows that the walk and the plan would read one by one: those around records, and
-// around candidates of the batch that are in their entities, and these entities; then those around the other members
-// and along the edges. Rows in the cache are not read. Rows that it misses are read when they are needed.
+// readAhead reads, in a few waits, the rows that the walk and the plan would otherwise read one by one. The first step
+// reads the entities of the records, and the edges and decisions of the records and of candidates in these entities.
+// The second does the same for the other members and for the records at the ends of edges. Cached rows are not read
+// again; rows that both steps miss are read when they are needed.
 func (b *batch) readAhead(ctx context.Context, stored map[entity.PUID]edges, puids []entity.PUID) error {
 	if b.peek != nil { // a peek combines the reads of its batches and handles each wait itself
 		return b.readAround(ctx, stored, puids)
@@ -36,7 +37,7 @@ func (b *batch) readAhead(ctx context.Context, stored map[entity.PUID]edges, pui
 	return nil
 }
 
-// readStep reads around records, the records, and entities, in one wait.
+// readStep reads records, their edges and decisions, and entities, in one wait.
 func (b *batch) readStep(ctx context.Context, stored map[entity.PUID]edges, puids, anchors []entity.PUID) error {
 	nodes := make(map[entity.PUID]*node, len(puids))
 	var unread []entity.PUID
@@ -60,8 +61,8 @@ func (b *batch) readStep(ctx context.Context, stored map[entity.PUID]edges, puid
 	return nil
 }
 
-// further returns the records that share entities under the anchors or are where edges of the records lead, unless they
-// were read around.
+// further returns the members of the anchors' entities and the records at the other ends of the records' edges, except
+// those whose edges were read.
 func (b *batch) further(stored map[entity.PUID]edges, puids, anchors []entity.PUID) (next []entity.PUID) {
 	for _, anchor := range anchors {
 		if e := b.former[anchor]; e != nil {

@@ -42,7 +42,7 @@ type Follower struct {
 	opts  Options
 	lease *lease.Holder
 	token atomic.Int64 // token of the lease while it is held, for work outside of Step
-	told  int64        // last token for which a Step reported a possibly old catalogue
+	told  int64        // token of the last Step that reported that the catalogue may be old
 }
 
 // NewFollower returns a follower. It starts no goroutines.

@@ -13,6 +13,6 @@
 // compression) ends the reading.
 //
 // encoding/csv is not used: it does not limit fields, accepts NUL, turns CR LF inside quotes into LF, and fails at a
-// stray quote. Here a row has at most 1 MiB and 256 columns, accepted values are kept byte for byte, and a faulty row
+// stray quote. Here a row has at most 1 MiB and 4,096 columns, accepted values are kept byte for byte, and a faulty row
 // costs only that row.
 package bulk

@@ -63,8 +63,8 @@ func segmentOf(gen int, cells uint64) string {
 	return fmt.Sprintf("'g%d-' || (place * %d >> 32)", gen, cells)
 }
 
-// sqlText takes the version, the cells of puids, the number of finest cells, that number minus one, and the cells of
-// ids.
+// sqlText is a format. Its arguments are a comment with the version, the WHEN lines from puids to cells, the number of
+// the finest cells, that number minus one, and the WHEN lines from ids to cells.
 const sqlText = `-- %[1]s
 
 CREATE OR REPLACE FUNCTION locus_cell(puid bigint) RETURNS text

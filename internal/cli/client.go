@@ -42,7 +42,7 @@ type client struct {
 	alone bool
 	// opened are the records of an installation that this command has opened with loads; nil otherwise.
 	opened *records.Handle
-	// loading names the load during which records stay unresolved, "" if they are resolved as they arrive.
+	// loading is "load" or "first load" if rows are resolved once all are stored, "" if they are resolved as they arrive.
 	loading string
 }
 

@@ -143,7 +143,7 @@ func siftLine(line string) string {
 	return fmt.Sprintf("(%d bytes left out)", len(line))
 }
 
-// numeral matches numbers and truth values of a line of text, which has no types.
+// numeral matches a value in a line of text that is a number or a truth value.
 var numeral = regexp.MustCompile(`^(?:-?\d{1,9}(?:\.\d+)?|true|false)$`)
 
 // logField matches a field of a line of text.

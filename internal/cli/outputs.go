@@ -62,7 +62,7 @@ func isDir(name string) bool {
 // isStdout reports whether the name of an output means the standard output.
 func isStdout(name string) bool { return name == bulk.Stdin || name == "/dev/stdout" }
 
-// create begins an output: the standard output, which is no file, or a file that gets its name when it is complete.
+// create begins an output. For the standard output the file is nil; a file gets its name when it is complete.
 func (a *app) create(name string) (io.Writer, *exchange.File, error) {
 	if isStdout(name) {
 		return a.stdout, nil, nil

@@ -100,7 +100,7 @@ func (a *app) previews(plans []*bulk.Plan, kinds []*match.Schema) error {
 	return nil
 }
 
-// totalLine returns the line of a row that looks like a total, 0 without one.
+// totalLine returns the line number of the row that looks like a total, 0 if there is none.
 func totalLine(p *bulk.Plan) int64 {
 	if row := p.Total(); row != nil {
 		return row.Line

@@ -138,7 +138,7 @@ func leastText(b string) string {
 		if text == "" {
 			return afterNames
 		}
-		// No rune is high enough, so the preceding one must increase.
+		// No rune sorts after rest, so the rune before it has to be the next higher one.
 		_, size := utf8.DecodeLastRuneInString(text)
 		text, rest = text[:len(text)-size], text[len(text)-size:]+"\x00"
 	}

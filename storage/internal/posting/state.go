@@ -91,7 +91,8 @@ func parseState(b []byte) (*state, error) {
 	return s, err
 }
 
-// Rows of posting_chunk. maxRuns lasts for a run a millisecond over 68 years.
+// An id of posting_chunk is the number of a run, a bit that tells parts from chunks, and the number of the row in its
+// run. A new run every second would reach maxRuns after 68 years.
 const (
 	runShift  = 32
 	partBit   = 1 << 31

@@ -107,7 +107,7 @@ func (w *writer) part() error {
 	return w.index.add(body)
 }
 
-// close ends the run. It returns the index, or nil if the writer does not know all of it.
+// close ends the run and returns its index, nil if not all of the index is in memory.
 func (w *writer) close() (*index, error) {
 	if len(w.chunk.body) > 1 {
 		if w.run.chunks == 0 { // the only chunk
