@@ -38,6 +38,7 @@ func (a *app) root() *cobra.Command {
 	root.AddGroup(&cobra.Group{ID: "run", Title: "Run:"}, &cobra.Group{ID: "data", Title: "Data:"},
 		&cobra.Group{ID: "explain", Title: "Explain:"})
 	root.SetFlagErrorFunc(flagError)
+	layOut(root)
 	for id, commands := range map[string][]*cobra.Command{
 		"run": {a.demoCommand(), a.serveCommand(), a.configCommand(), a.vacuumCommand(), a.checkCommand(),
 			a.statusCommand(), a.doctorCommand(), a.cellCommand(), a.backupCommand(), a.dumpCommand(), a.restoreCommand(),
