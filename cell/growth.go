@@ -31,7 +31,7 @@ func Append(old, next *Map) error {
 	for i, was := range o.Generations {
 		is := n.Generations[i]
 		if is.Cells != was.Cells || !is.Starts.Equal(was.Starts) || !slices.Equal(is.URLs, was.URLs) {
-			return fmt.Errorf("%w: generation %d changed: generations are only ever added, and cells move by moved", ErrMap, i)
+			return fmt.Errorf("%w: generation %d changed: generations are only added, and the database of a cell changes in \"moved\"", ErrMap, i)
 		}
 	}
 	for i := len(o.Generations); i < len(n.Generations); i++ {

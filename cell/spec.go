@@ -207,7 +207,8 @@ func (s Spec) checkURLs() error {
 			continue
 		}
 		if placed += gen.Cells; placed > maxPlaced {
-			return fmt.Errorf("%w: generation %d brings the cells with urls to %d, at most %d", ErrMap, g, placed, maxPlaced)
+			return fmt.Errorf("%w: with generation %d there are %d cells with urls, at most %d are allowed",
+				ErrMap, g, placed, maxPlaced)
 		}
 		for i := range gen.Cells {
 			if err := place(ID{Gen: uint16(g), Index: uint32(i)}); err != nil {

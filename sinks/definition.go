@@ -122,8 +122,7 @@ func (h *Handle) check(d *Definition) error {
 		d.Hold = defaultHold
 	}
 	if d.Hold < 0 || d.Hold > maxHold {
-		fail("/hold", fmt.Sprintf("want a duration up to %s, such as 24h: later the sink fills again, which needs no log",
-			"72h"))
+		fail("/hold", "want a duration up to 72h, such as 24h: a sink that lags longer delivers all ids again")
 	}
 	if len(all) > 0 {
 		return &problem.InvalidError{Problems: all}

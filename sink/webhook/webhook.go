@@ -163,7 +163,7 @@ func (s *Sink) post(ctx context.Context, id string, what any) (rejected string, 
 // judge returns the consequence of a status that is not 2xx.
 func judge(resp *http.Response) (rejected string, err error) {
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, excerpt))
-	said := fmt.Sprintf("the receiver answers %s", resp.Status)
+	said := fmt.Sprintf("the receiver returned %s", resp.Status)
 	if line := strings.Join(strings.Fields(strings.ToValidUTF8(string(text), "?")), " "); line != "" {
 		said += ": " + line
 	}
