@@ -51,9 +51,9 @@ func routesOfPages(t *testing.T) (routes []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, found := range regexp.MustCompile(`s\.handle\("GET (/[^"]*)"`).FindAllStringSubmatch(string(source), -1) {
+	for _, found := range regexp.MustCompile(`p\.show\("(/[^"]*)"`).FindAllStringSubmatch(string(source), -1) {
 		switch last := found[1][strings.LastIndex(found[1], "/")+1:]; last {
-		case "csv", "picture", "events", "provider", "{file}": // no pages
+		case "csv", "picture", "provider": // no pages
 		default:
 			routes = append(routes, found[1])
 		}

@@ -3,7 +3,9 @@
 package httpapi
 
 import (
+	"bytes"
 	"net/http"
+	"strings"
 
 	"github.com/locus-db/locus/audit"
 	"github.com/locus-db/locus/internal/access"
@@ -15,113 +17,103 @@ import (
 func (s *Server) registerConsole() {
 	s.pages = console.New(s.opts.Version).With(s.opts.Banner)
 	p := &site{Server: s, streaming: make(chan struct{}, maxStreams), looks: newLooks()}
-	s.handle("GET /{$}", access.All(access.Read).Narrowed(),
-		p.page(&route{path: "/", class: reads, price: priceSearch}, p.homePage))
-	s.handle("GET /operations", access.All(access.Read).Masked(),
-		p.page(&route{path: "/operations", class: reads, price: priceSearch}, p.operationsPage))
-	s.handle("GET /ring", access.All(access.Read).Masked(), p.page(&route{
-		path: "/ring", class: reads, query: []param{{name: "address"}, {name: "from"}},
-	}, p.ringPage))
-	s.handle("GET /rollups", access.All(access.Read).Narrowed(),
-		p.page(&route{path: "/rollups", class: reads}, p.rollupsPage))
-	groups := []param{{name: "by"}, {name: "order"}, {name: "page"}, {name: "after"}, {name: "g1"}, {name: "g2"},
-		{name: "g3"}}
-	s.handle("GET /rollups/{name}", access.All(access.Read).Narrowed(),
-		p.page(&route{path: "/rollups/{name}", class: reads, query: groups}, p.rollupPage))
-	s.handle("GET /rollups/{name}/csv", access.All(access.Read).Narrowed(),
-		p.page(&route{path: "/rollups/{name}/csv", class: reads, query: groups}, p.rollupFile))
-	s.handle("GET /define", access.All(access.Read).Narrowed(),
-		p.page(&route{path: "/define", class: reads, query: []param{{name: "rollup"}}}, p.definePage))
-	s.handle("POST /define", access.All(access.Read, access.Define),
-		p.posted(&route{path: "/define", class: writes}, p.defineForm))
-	s.handle("GET /counters", access.All(access.Read).Masked(), p.page(&route{
-		path: "/counters", class: reads, query: []param{{name: "prefix"}, {name: "after"}},
-	}, p.countersPage))
-	s.handle("GET /counters/metric", access.All(access.Read).Masked(), p.page(&route{
-		path: "/counters/metric", class: reads, query: []param{{name: "name"}, {name: "day"}},
-	}, p.metricPage))
-	charted := []param{{name: "name"}, {name: "from"}, {name: "to"}, {name: "step"}, {name: "zone"}, {name: "with"},
-		{name: "before"}, {name: "theme"}, {name: "size"}, {name: "now"}}
-	s.handle("GET /counters/chart", access.All(access.Read).Masked(),
-		p.page(&route{path: "/counters/chart", class: reads, query: charted[:7]}, p.chartPage))
-	s.handle("GET /counters/chart/csv", access.All(access.Read).Masked(),
-		p.page(&route{path: "/counters/chart/csv", class: reads, query: charted[:7]}, p.chartFile))
-	s.handle("GET /counters/chart/picture", access.All(access.Read).Masked(),
-		p.page(&route{path: "/counters/chart/picture", class: reads, query: charted}, p.chartPicture))
-	s.handle("GET /counters/picture", access.All(access.Read).Masked(), p.page(&route{
-		path: "/counters/picture", class: reads,
-		query: []param{{name: "name"}, {name: "view"}, {name: "day"}, {name: "theme"}, {name: "size"}, {name: "at"}},
-	}, p.picture))
-	s.handle("GET /entities", access.All(access.Read).Narrowed(), p.page(&route{
-		path: "/entities", class: reads, price: priceSearch,
-		query: []param{
-			{name: "q"}, {name: "attribute"}, {name: "value"}, {name: "filter"}, {name: "has"}, {name: "without"},
-			{name: "kind"}, {name: "order"}, {name: "typos"}, {name: "cursor"},
-		},
-	}, p.searchPage))
-	s.handle("GET /entities/{id}", access.All(access.Read).Narrowed(),
-		p.page(&route{path: "/entities/{id}", class: reads}, p.entityPage))
-	s.handle("GET /entities/{id}/what-if", access.All(access.Read).Narrowed(), p.page(&route{
-		path: "/entities/{id}/what-if", class: reads,
-		query: []param{{name: "without"}, {name: "apart"}, {name: "merge"}, {name: "pin"}, {name: "value"}, {name: "anchor"}},
-	}, p.whatIfPage))
-	s.handle("GET /review", access.All(access.Read).Narrowed(), p.page(&route{
-		path: "/review", class: reads, price: priceSearch, query: []param{
-			{name: "a"}, {name: "b"}, {name: "said"}, {name: "of"}, {name: "source"}, {name: "kind"},
-			{name: "attribute"}, {name: "bits"}, {name: "skip"}, {name: "order"}, {name: "assigned"},
-		},
-	}, p.reviewPage))
-	s.handle("GET /review/bulk", access.All(access.Read).Narrowed(), p.page(&route{
-		path: "/review/bulk", class: reads, price: priceSearch, query: []param{
-			{name: "verdict"}, {name: "pair"}, {name: "source"}, {name: "kind"}, {name: "attribute"}, {name: "bits"},
-			{name: "assigned"},
-		},
-	}, p.bulkPage))
-	s.handle("GET /review/team", access.All(access.Read).Narrowed(), p.page(&route{
-		path: "/review/team", class: reads, price: priceSearch,
-		query: []param{{name: "batch"}, {name: "assigned"}, {name: "to"}},
-	}, p.teamPage))
-	s.handle("POST /review/bulk", access.All(access.Decide).Narrowed(), p.form("/review/bulk", p.bulkForm))
-	s.handle("POST /review/undo", access.All(access.Decide).Narrowed(), p.form("/review/undo", p.undoForm))
-	s.handle("POST /review/assign", access.All(access.Decide).Narrowed(), p.form("/review/assign", p.assignForm))
-	s.handle("GET /streams", access.All(access.Read).Narrowed(), p.page(&route{path: "/streams", class: reads}, p.streamsPage))
-	s.handle("GET /data", access.All(access.Read).Masked(), p.page(&route{path: "/data", class: reads, price: priceSearch}, p.dataPage))
-	s.handle("POST /data/preview", access.All(access.Read, access.Write).BySource(), p.fromFile("/data/preview", audit.Read, p.previewPart))
-	s.handle("POST /data/import", access.All(access.Read, access.Write).BySource(), p.fromFile("/data/import", audit.Write, p.importPart))
-	s.handle("GET /kinds", access.All(access.Schema).Narrowed(), p.page(&route{path: "/kinds", class: reads}, p.kindsPage))
-	s.handle("GET /quality", access.All(access.Read).Narrowed(), p.page(&route{
-		path: "/quality", class: reads, price: priceSearch, query: []param{{name: "kind"}, {name: "threshold"}},
-	}, p.qualityPage))
-	s.handle("GET /kinds/try", access.All(access.Read, access.Schema), p.page(&route{
-		path: "/kinds/try", class: reads, query: []param{{name: "kind"}, {name: "a"}, {name: "b"}},
-	}, p.tryPage))
-	s.handle("GET /kinds/draft", access.All(access.Schema),
-		p.page(&route{path: "/kinds/draft", class: reads, query: []param{{name: "kind"}}}, p.draftPage))
-	s.handle("POST /kinds/draft", access.All(access.Schema, access.Read, access.Define),
-		p.posted(&route{path: "/kinds/draft", class: admin}, p.judgeDraft))
-	s.handle("POST /decisions", access.All(access.Decide).Narrowed(), p.form("/decisions", p.decideForm))
-	s.handle("POST /entities/{id}/merge", access.All(access.Decide).Narrowed(),
-		p.form("/entities/{id}/merge", p.mergeForm))
-	s.handle("POST /entities/{id}/unmerge", access.All(access.Decide).Narrowed(),
-		p.form("/entities/{id}/unmerge", p.unmergeForm))
-	s.handle("GET /login", access.Public(),
-		p.page(&route{path: "/login", class: reads, query: []param{{name: "to"}}}, p.loginPage))
-	s.handle("POST /login", access.Public(), p.login)
-	s.handle("GET /login/provider", access.Public(),
-		p.page(&route{path: "/login/provider", class: reads, query: []param{{name: "to"}}}, p.toProvider))
-	s.handle("GET "+login.Callback, access.Public(), p.page(&route{path: login.Callback, class: reads}, p.fromProvider))
-	s.handle("GET /login/cli", access.Anyone().Narrowed(), p.page(&route{
-		path: "/login/cli", class: reads, query: []param{{name: "challenge"}, {name: "port"}, {name: "state"}},
-	}, p.grantPage))
-	s.handle("POST /login/cli", access.Anyone().Narrowed(), p.grant)
-	s.handle("POST /logout", access.Public(), p.logout)
+	narrowed, masked := access.All(access.Read).Narrowed(), access.All(access.Read).Masked()
+	p.show("/{$}", narrowed, priceSearch, p.homePage)
+	p.show("/operations", masked, priceSearch, p.operationsPage)
+	p.show("/ring", masked, 0, p.ringPage, "address", "from")
+	p.show("/streams", narrowed, 0, p.streamsPage)
+	p.show("/data", masked, priceSearch, p.dataPage)
+	imports := access.All(access.Read, access.Write).BySource()
+	s.handle("POST /data/preview", imports, p.fromFile("/data/preview", audit.Read, p.previewPart))
+	s.handle("POST /data/import", imports, p.fromFile("/data/import", audit.Write, p.importPart))
+	p.registerCounts(narrowed, masked)
+	p.registerEntities(narrowed)
+	p.registerKinds(narrowed)
+	p.registerLogin()
 	s.handle("GET /static/{file}", access.Public(), p.file)
-	s.handle("GET /events", access.All(access.Read).Masked(), p.events)
-	// The JSON that pages link to, because the API takes no cookie.
-	for _, rt := range s.routes() {
-		if at := map[string]string{"/v1/entities/{id}": "/entities/{id}/json", "/v1/series": "/counters/series", "/v1/records/{source}/{key...}": "/records/{source}/{key...}"}[rt.path]; at != "" && rt.method == http.MethodGet {
+	s.handle("GET /events", masked, p.events)
+	p.registerJSON()
+}
+
+// show registers a page with the parameters of its query. price is that of call.price.
+func (p *site) show(path string, needs access.Rule, price int, render func(*call, *bytes.Buffer) error, query ...string) {
+	rt := &route{path: strings.TrimSuffix(path, "{$}"), class: reads, price: price}
+	for _, name := range query {
+		rt.query = append(rt.query, param{name: name})
+	}
+	p.handle("GET "+path, needs, p.page(rt, render))
+}
+
+// registerCounts registers the pages of rollups and of counters.
+func (p *site) registerCounts(narrowed, masked access.Rule) {
+	p.show("/rollups", narrowed, 0, p.rollupsPage)
+	groups := []string{"by", "order", "page", "after", "g1", "g2", "g3"}
+	p.show("/rollups/{name}", narrowed, 0, p.rollupPage, groups...)
+	p.show("/rollups/{name}/csv", narrowed, 0, p.rollupFile, groups...)
+	p.show("/define", narrowed, 0, p.definePage, "rollup")
+	p.handle("POST /define", access.All(access.Read, access.Define),
+		p.posted(&route{path: "/define", class: writes}, p.defineForm))
+	p.show("/counters", masked, 0, p.countersPage, "prefix", "after")
+	p.show("/counters/metric", masked, 0, p.metricPage, "name", "day")
+	p.show("/counters/picture", masked, 0, p.picture, "name", "view", "day", "theme", "size", "at")
+	chart := []string{"name", "from", "to", "step", "zone", "with", "before"}
+	p.show("/counters/chart", masked, 0, p.chartPage, chart...)
+	p.show("/counters/chart/csv", masked, 0, p.chartFile, chart...)
+	p.show("/counters/chart/picture", masked, 0, p.chartPicture, append(chart, "theme", "size", "now")...)
+}
+
+// registerEntities registers the pages of entities and of the review queue, and the forms that decide.
+func (p *site) registerEntities(narrowed access.Rule) {
+	p.show("/entities", narrowed, priceSearch, p.searchPage,
+		"q", "attribute", "value", "filter", "has", "without", "kind", "order", "typos", "cursor")
+	p.show("/entities/{id}", narrowed, 0, p.entityPage)
+	p.show("/entities/{id}/what-if", narrowed, 0, p.whatIfPage, "without", "apart", "merge", "pin", "value", "anchor")
+	p.show("/review", narrowed, priceSearch, p.reviewPage,
+		"a", "b", "said", "of", "source", "kind", "attribute", "bits", "skip", "order", "assigned")
+	p.show("/review/bulk", narrowed, priceSearch, p.bulkPage,
+		"verdict", "pair", "source", "kind", "attribute", "bits", "assigned")
+	p.show("/review/team", narrowed, priceSearch, p.teamPage, "batch", "assigned", "to")
+	decides := access.All(access.Decide).Narrowed()
+	p.handle("POST /review/bulk", decides, p.form("/review/bulk", p.bulkForm))
+	p.handle("POST /review/undo", decides, p.form("/review/undo", p.undoForm))
+	p.handle("POST /review/assign", decides, p.form("/review/assign", p.assignForm))
+	p.handle("POST /decisions", decides, p.form("/decisions", p.decideForm))
+	p.handle("POST /entities/{id}/merge", decides, p.form("/entities/{id}/merge", p.mergeForm))
+	p.handle("POST /entities/{id}/unmerge", decides, p.form("/entities/{id}/unmerge", p.unmergeForm))
+}
+
+// registerKinds registers the pages of kinds and of the quality of the data.
+func (p *site) registerKinds(narrowed access.Rule) {
+	p.show("/quality", narrowed, priceSearch, p.qualityPage, "kind", "threshold")
+	p.show("/kinds", access.All(access.Schema).Narrowed(), 0, p.kindsPage)
+	p.show("/kinds/try", access.All(access.Read, access.Schema), 0, p.tryPage, "kind", "a", "b")
+	p.show("/kinds/draft", access.All(access.Schema), 0, p.draftPage, "kind")
+	p.handle("POST /kinds/draft", access.All(access.Schema, access.Read, access.Define),
+		p.posted(&route{path: "/kinds/draft", class: admin}, p.judgeDraft))
+}
+
+// registerLogin registers signing in and out.
+func (p *site) registerLogin() {
+	p.show("/login", access.Public(), 0, p.loginPage, "to")
+	p.handle("POST /login", access.Public(), p.login)
+	p.show("/login/provider", access.Public(), 0, p.toProvider, "to")
+	p.show(login.Callback, access.Public(), 0, p.fromProvider)
+	p.show("/login/cli", access.Anyone().Narrowed(), 0, p.grantPage, "challenge", "port", "state")
+	p.handle("POST /login/cli", access.Anyone().Narrowed(), p.grant)
+	p.handle("POST /logout", access.Public(), p.logout)
+}
+
+// registerJSON registers the JSON that pages link to, at paths of its own, because the API takes no cookie.
+func (p *site) registerJSON() {
+	paths := map[string]string{
+		"/v1/entities/{id}":             "/entities/{id}/json",
+		"/v1/series":                    "/counters/series",
+		"/v1/records/{source}/{key...}": "/records/{source}/{key...}",
+	}
+	for _, rt := range p.routes() {
+		if at := paths[rt.path]; at != "" && rt.method == http.MethodGet {
 			rt.path = at
-			s.register(&rt)
+			p.register(&rt)
 		}
 	}
 }
