@@ -15,12 +15,12 @@ import (
 // giveWithin limits how long Work tries to give the lease back. If that fails, the lease expires.
 const giveWithin = time.Second
 
-// Work calls work if this process can have the lease, renews the lease until work returns, and gives it back. It returns nil without
-// calling work if another process holds the lease.
+// Work calls work if this process can have the lease, renews the lease until work returns, and gives it back. It
+// returns nil without calling work if another process holds the lease.
 //
-// The context of work ends, and the error is ErrLost, once the lease is lost or was not renewed for its TTL. token is the
-// lease's. late reports whether another process may have taken the lease over already: this one was suspended, or cannot
-// renew it.
+// The context of work ends, and the error is ErrLost, once the lease is lost or was not renewed for its TTL. token is
+// the lease's. late reports whether another process may have taken the lease over already: this one was suspended, or
+// cannot renew it.
 func (h *Holder) Work(ctx context.Context, work func(ctx context.Context, token int64, late func() bool) error) error {
 	if held, err := h.Try(ctx, 0); err != nil || !held {
 		return err

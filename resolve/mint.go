@@ -16,8 +16,8 @@ import (
 const backdated = time.Second
 
 // NewMint returns the Options.Mint of an installation's process. The date of an id determines its cell, so an id minted
-// after the end of its key's generation, or of the cell map, is dated shortly before that end. The former happens while no
-// newer generation takes keys yet, the latter in a process that was suspended or cannot reach the authority.
+// after the end of its key's generation, or of the cell map, is dated shortly before that end. The former happens while
+// no newer generation takes keys yet, the latter in a process that was suspended or cannot reach the authority.
 func NewMint(node locality.Node, now func() time.Time, logger *slog.Logger) (func(entity.Ref, locality.Segment) (locality.ID, error), error) {
 	ids, err := locality.NewGenerator(&locality.Options{Node: node, OnEvent: func(e locality.Event) {
 		logger.Warn("id generator", "event", e)

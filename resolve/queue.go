@@ -21,9 +21,9 @@ var ErrClosed = problem.Class(problem.ErrClosed, "resolve: queue closed")
 // cells, few enough to bound the wait. heldGroup is the maximum of a resolver that only puts.
 const maxGroup, heldGroup = 8000, 64_000
 
-// Callers that wait for each batch come back at the same time. The queue waits a little for the callers of the last batch,
-// and for the calls that waited for its end, for at most this fraction of the time that the batch took. So callers that
-// are out of step share the next batch. Otherwise they would form two groups that wait for each other.
+// Callers that wait for each batch come back at the same time. The queue waits a little for the callers of the last
+// batch, and for the calls that waited for its end, for at most this fraction of the time that the batch took. So
+// callers that are out of step share the next batch. Otherwise they would form two groups that wait for each other.
 const (
 	gatherPart = 8
 	gatherMost = 50 * time.Millisecond

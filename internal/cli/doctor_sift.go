@@ -85,8 +85,8 @@ var (
 // longestReason limits what is kept of a reason, in bytes.
 const longestReason = 500
 
-// scrub leaves out what may be a value or an address: quoted texts, addresses, URLs, long numbers, and letters that messages of Locus do
-// not have.
+// scrub leaves out what may be a value or an address: quoted texts, addresses, URLs, long numbers, and letters that
+// messages of Locus do not have.
 func scrub(text string) string {
 	for _, of := range []*regexp.Regexp{quoted, address, digits, letters} {
 		text = of.ReplaceAllString(text, "_")

@@ -77,8 +77,8 @@ func (w *window) land() {
 	w.flying = kept
 }
 
-// learn adapts the room to the time that a batch took while all batches were under way. If it was in time, there is room
-// for one more; if not, for as many as would have been in time.
+// learn adapts the room to the time that a batch took while all batches were under way. If it was in time, there is
+// room for one more; if not, for as many as would have been in time.
 func (w *window) learn(b *batch, all int) {
 	if len(b.items) == 0 {
 		return

@@ -78,8 +78,8 @@ func (s *Server) permit(r *http.Request, needs access.Rule) (*access.Principal, 
 	return at, nil
 }
 
-// require returns the principal with the shares that have the permissions of a rule; see access.Principal.For. The error
-// is the refusal if there are none, or if the route cannot respect their limits.
+// require returns the principal with the shares that have the permissions of a rule; see access.Principal.For. The
+// error is the refusal if there are none, or if the route cannot respect their limits.
 func require(who *access.Principal, needs access.Rule) (*access.Principal, error) {
 	at := who.For(needs)
 	switch {

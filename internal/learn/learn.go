@@ -43,8 +43,8 @@ type Draft struct {
 	// Gain is the F1 of Learned minus that of Today, Error its standard error.
 	Gain  float64 `json:"gain"`
 	Error float64 `json:"error"`
-	// NamesAlone reports whether the matches have evidence in the lines of the name only. Those come from one value and depend on
-	// each other, so the fit takes most names that share a word for matches.
+	// NamesAlone reports whether the matches have evidence in the lines of the name only. Those come from one value and
+	// depend on each other, so the fit takes most names that share a word for matches.
 	NamesAlone bool `json:"names_alone"`
 	// Contradicted is the share of the estimated matches that the current weights call different.
 	Contradicted float64 `json:"contradicted"`

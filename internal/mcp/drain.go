@@ -17,8 +17,8 @@ import (
 // drainTime limits how long the end of the input waits for responses; a request to the API takes at most a minute.
 const drainTime = time.Minute
 
-// draining is a transport whose input ends only after all calls have their responses: without it, the end of a pipe would
-// cancel the calls before it. A line that is no message is refused, and the session goes on.
+// draining is a transport whose input ends only after all calls have their responses: without it, the end of a pipe
+// would cancel the calls before it. A line that is no message is refused, and the session goes on.
 type draining struct {
 	in  io.Reader
 	out io.Writer

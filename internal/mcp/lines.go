@@ -20,7 +20,8 @@ const maxLine = 16 << 20
 // refuse tells the client that a line is no message. It has no id, since a line that cannot be read has none.
 type refuse func(code int64, reason string) error
 
-// lines passes on the lines of its input that are JSON. The others are refused: the decoder of the SDK would end the session.
+// lines passes on the lines of its input that are JSON. The others are refused: the decoder of the SDK would end the
+// session.
 type lines struct {
 	in     *bufio.Reader
 	refuse refuse

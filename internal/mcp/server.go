@@ -156,8 +156,8 @@ func (s *Server) Connect(ctx context.Context, t sdk.Transport) (*sdk.ServerSessi
 	return s.sdk.Connect(ctx, t, nil)
 }
 
-// Serve serves one session of JSON lines until the input or ctx ends. Nothing but the protocol is written to out. A line that
-// is no message gets an error of JSON-RPC without an id.
+// Serve serves one session of JSON lines until the input or ctx ends. Nothing but the protocol is written to out. A
+// line that is no message gets an error of JSON-RPC without an id.
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	err := s.sdk.Run(ctx, draining{in, out})
 	if errors.Is(err, io.EOF) {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Standby starts a replica of the server, with the same settings and a disk of the same size. A slot keeps the log that it
-// has not read yet: a synchronous standby that can never catch up would stop its primary. It ends with the test.
+// Standby starts a replica of the server, with the same settings and a disk of the same size. A slot keeps the log that
+// it has not read yet: a synchronous standby that can never catch up would stop its primary. It ends with the test.
 func (s *Server) Standby(t testing.TB) *Server {
 	t.Helper()
 	program := need(t, "pg_basebackup")

@@ -9,8 +9,8 @@ import (
 	"github.com/locus-db/locus/entity"
 )
 
-// OFFSET 0 keeps the condition on the anchor out of the inner query. Inside, PostgreSQL would read the entity by its key
-// instead of using the index of words.
+// OFFSET 0 keeps the condition on the anchor out of the inner query. Inside, PostgreSQL would read the entity by its
+// key instead of using the index of words.
 const sqlUnfound = `SELECT q.anchor FROM unnest($1::bigint[], $2::text[]) AS q (anchor, match) WHERE NOT EXISTS (
 		SELECT FROM (SELECT anchor FROM entity WHERE words @@ q.match::tsquery OFFSET 0) AS e WHERE e.anchor = q.anchor)`
 
