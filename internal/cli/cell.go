@@ -123,14 +123,6 @@ func cellRow(of *httpapi.Cell) []string {
 	)
 }
 
-// percent formats part of whole.
-func percent(part, whole uint64) string {
-	if whole == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%.3g %%", 100*float64(part)/float64(whole))
-}
-
 func (a *app) cellShow() *cobra.Command {
 	return a.connection(&cobra.Command{
 		Use:   "show CELL",
@@ -185,13 +177,6 @@ func cellCard(of *httpapi.CellDetail) string {
 	line("holds", "%s, %s   %d to redo   %s bytes", counted(of.Records, "record", "records"),
 		counted(of.Entities, "entity", "entities"), of.Redo, term.Count(of.Bytes))
 	return b.String()
-}
-
-func counted(n int64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return term.Count(n) + " " + many
 }
 
 // dated describes when the ids of a generation were minted.

@@ -4,7 +4,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"net/url"
 	"strings"
 
@@ -76,10 +75,6 @@ func right(from, columns int) map[int]bool {
 		of[i] = true
 	}
 	return of
-}
-
-func shareOf(part, whole int) string {
-	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(max(whole, 1)))
 }
 
 func number(n int) string { return term.Count(int64(n)) }

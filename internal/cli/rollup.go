@@ -90,16 +90,6 @@ func generationsOf(of *httpapi.Rollup) string {
 	return fmt.Sprint(of.Generation)
 }
 
-func millis(n int64) string { return (time.Duration(n) * time.Millisecond).String() }
-
-// moment formats a time, "" for the zero time.
-func moment(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format(time.RFC3339)
-}
-
 func (a *app) rollupStatus() *cobra.Command {
 	return a.connection(&cobra.Command{
 		Use:   "status NAME",

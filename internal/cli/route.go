@@ -154,10 +154,3 @@ func inCell(c *cell.ID) string {
 	}
 	return ": cell " + c.String()
 }
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
