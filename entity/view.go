@@ -136,6 +136,7 @@ type candidate struct {
 
 // weigh returns the values of an attribute, heaviest first.
 func weigh(name string, members []Testimony, newest time.Time, policy Policy) (candidates []candidate) {
+	var at map[string]int // the place of each candidate, once they are too many to search
 	for i := range members {
 		m := &members[i]
 		said := m.Values[name]
@@ -148,10 +149,15 @@ func weigh(name string, members []Testimony, newest time.Time, policy Policy) (c
 			if s.Normal == "" {
 				continue
 			}
-			i := slices.IndexFunc(candidates, func(c candidate) bool { return c.normal == s.Normal })
-			if i < 0 {
+			i, known := at[s.Normal]
+			if at == nil {
+				i = slices.IndexFunc(candidates, func(c candidate) bool { return c.normal == s.Normal })
+				known = i >= 0
+			}
+			if !known {
 				i = len(candidates)
 				candidates = append(candidates, candidate{normal: s.Normal, raw: s.Raw})
+				at = indexed(at, candidates)
 			}
 			c := &candidates[i]
 			if len(s.Raw) > len(c.raw) || len(s.Raw) == len(c.raw) && s.Raw < c.raw {
@@ -168,6 +174,24 @@ func weigh(name string, members []Testimony, newest time.Time, policy Policy) (c
 			cmp.Compare(xxhash.Sum64String(a.normal), xxhash.Sum64String(b.normal)), cmp.Compare(a.normal, b.normal))
 	})
 	return candidates
+}
+
+// mostSearched is how many candidates are searched one after another, which is faster than a map for the few values
+// that an attribute usually has.
+const mostSearched = 32
+
+// indexed returns the places of the candidates by normal form, of which the last one is new; nil while they are few.
+func indexed(at map[string]int, candidates []candidate) map[string]int {
+	switch last := len(candidates) - 1; {
+	case at != nil:
+		at[candidates[last].normal] = last
+	case len(candidates) > mostSearched:
+		at = make(map[string]int, 2*len(candidates))
+		for i, c := range candidates {
+			at[c.normal] = i
+		}
+	}
+	return at
 }
 
 // values returns the values that a view shows of an attribute: the pinned value, then the candidates.

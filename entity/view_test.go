@@ -4,6 +4,7 @@ package entity_test
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -34,6 +35,28 @@ func (policy) Trust(source, attribute string) float64 {
 }
 
 var place = policy{[]string{"name", "phones", "city"}}
+
+// A value has the records that said it, also where values are too many to be searched one after another.
+func TestMerge_ManyValues(t *testing.T) {
+	t.Parallel()
+	var first, second []string
+	for i := range 200 {
+		text := strconv.Itoa(i)
+		if first = append(first, "phones", text, text); i%2 == 0 {
+			second = append(second, "phones", "+"+text, text)
+		}
+	}
+	view := entity.Merge([]entity.Testimony{says(0, "crm", 0, first...), says(1, "web", 0, second...)}, place)
+	if n := len(view[0].Values); n != 200 {
+		t.Fatalf("%d values, want 200", n)
+	}
+	for i, v := range view[0].Values {
+		n, err := strconv.Atoi(strings.TrimPrefix(v.Value, "+"))
+		if both := n%2 == 0; err != nil || both != (len(v.Members) == 2) || both != (i < 100) {
+			t.Errorf("value %d is %q of records %v", i, v.Value, v.Members)
+		}
+	}
+}
 
 // says returns the testimony of one record; facts are triples of attribute, raw and normal.
 func says(member int, source string, daysAgo int, facts ...string) entity.Testimony {

@@ -19,7 +19,7 @@ import (
 // Limits of one record's attributes, in bytes of UTF-8 unless noted.
 const (
 	MaxAttributes     = 128  // attributes of a record
-	MaxValues         = 32   // values of an attribute
+	MaxValues         = 1024 // values of an attribute
 	MaxText           = 4096 // one value
 	MaxURL            = 2048 // one value of TypeURL
 	MaxPhone          = 64   // one value of TypePhone

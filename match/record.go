@@ -187,8 +187,11 @@ func first(values []string) string {
 func (r *Record) addPhones(values []string) {
 	r.phones = make([]phone, 0, min(len(values), maxPhones))
 	for _, raw := range values {
+		if len(r.phones) == maxPhones {
+			break
+		}
 		p, ok := parsePhone(raw)
-		if !ok || len(r.phones) == maxPhones || slices.ContainsFunc(r.phones, func(q phone) bool { return q.text == p.text }) {
+		if !ok || slices.ContainsFunc(r.phones, func(q phone) bool { return q.text == p.text }) {
 			continue
 		}
 		if len(r.phones) < keyPhones {
@@ -200,8 +203,11 @@ func (r *Record) addPhones(values []string) {
 
 func (r *Record) addPages(values []string) {
 	for _, raw := range values {
+		if len(r.pages) == maxPages {
+			break
+		}
 		p, ok := parsePage(raw)
-		if !ok || len(r.pages) == maxPages || slices.ContainsFunc(r.pages, func(q page) bool { return q.hash == p.hash }) {
+		if !ok || slices.ContainsFunc(r.pages, func(q page) bool { return q.hash == p.hash }) {
 			continue
 		}
 		r.pages = append(r.pages, p)
@@ -210,7 +216,10 @@ func (r *Record) addPages(values []string) {
 
 func (r *Record) addEmails(values []string) {
 	for _, raw := range values {
-		if e, ok := parseEmail(raw); ok && len(r.emails) < maxPages && !slices.Contains(r.emails, e) {
+		if len(r.emails) == maxPages {
+			break
+		}
+		if e, ok := parseEmail(raw); ok && !slices.Contains(r.emails, e) {
 			if r.matcher.sharedBox(e) {
 				r.shared |= 1 << len(r.emails)
 			}

@@ -30,6 +30,7 @@ func (p *Plan) exported() (*Options, error) {
 	case only(ColumnSource, ColumnKey, ColumnKind, "entity"), only(ColumnSource, ColumnKey, ColumnKind, "entity", "puid"):
 		return nil, &FileError{Name: p.Name, Reason: "it has links of records to entities, and no attributes", Hint: "locus decision import " + p.Name + " decides that the records of each entity are the same"}
 	case has("entity", ColumnKind, "records") && !has(ColumnKey):
+		p.Entities = true
 		if len(o.Key) == 0 {
 			o.Key = []string{"entity"}
 		}

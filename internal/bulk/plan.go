@@ -31,6 +31,8 @@ type Plan struct {
 	// FormatGuessed reports that Layout contains guesses that may be wrong: an encoding judged by words, the list that
 	// holds the rows, or texts that mean a missing value.
 	SourceGuessed, KindGuessed, FormatGuessed bool
+	// Entities reports that locus export wrote the table, of entities: their values become golden records.
+	Entities bool
 	// Missing are the columns that options name and the file lacks; see Options.Unstored.
 	Missing []string
 	// Questions must be answered before the file can be read.

@@ -42,6 +42,8 @@ type importer struct {
 	start    time.Time
 	done     int64 // rows done by an earlier run
 	skip     int64 // rows that have to be read again
+	// shortened counts the entities of an export that have more values than fit into a record, and these values.
+	shortened struct{ rows, values int64 }
 
 	mu    sync.Mutex // guards the state's rows and counts, written by commit and read by the progress line
 	state bulk.State // of the committed rows
@@ -241,6 +243,9 @@ func (im *importer) read(ctx, sending context.Context, w *window, queue chan<- *
 			b.position = row.Position
 		}
 		if reject == nil {
+			if im.plan.Entities {
+				im.shorten(row)
+			}
 			reject = im.check(row)
 		}
 		if im.snapshot != nil {

@@ -80,6 +80,7 @@ func (im *importer) line() string {
 func (im *importer) summary(t *term.Table) error {
 	seconds := im.now().Sub(im.start).Seconds()
 	im.sayEmpty(im.name, im.reader)
+	im.sayShortened()
 	if im.json {
 		of := map[string]any{"type": "summary", "file": im.name, "rows": im.state.Rows, "counts": im.state.Counts,
 			"seconds": seconds}
@@ -89,6 +90,9 @@ func (im *importer) summary(t *term.Table) error {
 		of["format"] = im.plan.Layout()
 		if e := im.reader.Empty(); e.Rows > 0 {
 			of["empty"] = e.Rows
+		}
+		if s := im.shortened; s.rows > 0 {
+			of["shortened"] = s.rows
 		}
 		if len(im.state.Causes) > 0 {
 			of["causes"] = im.state.Causes
