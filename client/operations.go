@@ -1191,6 +1191,11 @@ func (c *Client) PreviewDecisions(ctx context.Context, body *PreviewRequest) (*D
 	return value[DecisionsEffect](ctx, c, &operation{method: "POST", path: "/v1/decisions/preview", repeatable: true, body: body})
 }
 
+// PutImport is PUT /v1/sources/{source}/import: Report an import into a source when it has ended: the list of sources shows the last one.
+func (c *Client) PutImport(ctx context.Context, source string, body *ImportReport) error {
+	return c.void(ctx, &operation{method: "PUT", path: "/v1/sources/" + segment(source) + "/import", repeatable: true, body: body})
+}
+
 // PutKind is PUT /v1/kinds/{kind}: Create a kind. 201 if it is new, 200 if the same kind exists; a different kind of that name is refused: use a migration.
 func (c *Client) PutKind(ctx context.Context, kind string, body map[string]any) (*Kind, error) {
 	return value[Kind](ctx, c, &operation{method: "PUT", path: "/v1/kinds/" + segment(kind), repeatable: true, body: body})

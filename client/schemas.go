@@ -1280,6 +1280,20 @@ type IDRequest struct {
 	Records []string `json:"records,omitempty"`
 }
 
+// ImportReport is the object of this name in the OpenAPI document.
+type ImportReport struct {
+	// Name of the file or the table that was read, at most 255 bytes
+	File string `json:"file"`
+	// Rows by outcome, such as created, matched, updated, unchanged and refused
+	Outcomes map[string]int64 `json:"outcomes"`
+	// Refused rows by cause, the most frequent first
+	Refusals []SourcesRefusal `json:"refusals,omitempty"`
+	// Number of rows read, also refused ones
+	Rows int64 `json:"rows"`
+	// Why it ended before its last row; missing if all rows were read
+	Stopped string `json:"stopped,omitempty"`
+}
+
 // Kind is the object of this name in the OpenAPI document.
 type Kind struct {
 	// Whether records without a kind are of this one
@@ -2090,6 +2104,8 @@ type SinkVerifyRequest struct {
 
 // Source is the object of this name in the OpenAPI document.
 type Source struct {
+	// The last import of a file or a table; missing without one
+	Import *SourcesImport `json:"import,omitempty"`
 	// The same by kind, in the order of their names
 	Kinds []SourceKind `json:"kinds"`
 	// Newest observed_at of a live record
@@ -2111,6 +2127,25 @@ type SourceKind struct {
 // SourceList is the object of this name in the OpenAPI document.
 type SourceList struct {
 	Sources []Source `json:"sources"`
+}
+
+// SourcesImport is the object of this name in the OpenAPI document.
+type SourcesImport struct {
+	At       time.Time        `json:"at"`
+	File     string           `json:"file"`
+	Outcomes map[string]int64 `json:"outcomes"`
+	Refusals []SourcesRefusal `json:"refusals,omitempty"`
+	Rows     int64            `json:"rows"`
+	Stopped  string           `json:"stopped,omitempty"`
+}
+
+// SourcesRefusal is the object of this name in the OpenAPI document.
+type SourcesRefusal struct {
+	// The reason without values of the rows
+	Cause string `json:"cause"`
+	// Line or number of the first such row in the file
+	First int64 `json:"first"`
+	Rows  int64 `json:"rows"`
 }
 
 // Stream is the object of this name in the OpenAPI document.

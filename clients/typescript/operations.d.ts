@@ -1162,6 +1162,19 @@ export interface IDRequest {
   records?: Array<string> | null
 }
 
+export interface ImportReport {
+  /** Name of the file or the table that was read, at most 255 bytes */
+  file: string
+  /** Rows by outcome, such as created, matched, updated, unchanged and refused */
+  outcomes: { [name: string]: number }
+  /** Refused rows by cause, the most frequent first */
+  refusals?: Array<SourcesRefusal> | null
+  /** Number of rows read, also refused ones */
+  rows: number
+  /** Why it ended before its last row; missing if all rows were read */
+  stopped?: string
+}
+
 export interface Kind {
   /** Whether records without a kind are of this one */
   default: boolean
@@ -1899,6 +1912,8 @@ export interface SinkVerifyRequest {
 }
 
 export interface Source {
+  /** The last import of a file or a table; missing without one */
+  import?: SourcesImport
   /** The same by kind, in the order of their names */
   kinds: Array<SourceKind> | null
   /** Newest observed_at of a live record */
@@ -1918,6 +1933,23 @@ export interface SourceKind {
 
 export interface SourceList {
   sources: Array<Source> | null
+}
+
+export interface SourcesImport {
+  at: string
+  file: string
+  outcomes: { [name: string]: number }
+  refusals?: Array<SourcesRefusal> | null
+  rows: number
+  stopped?: string
+}
+
+export interface SourcesRefusal {
+  /** The reason without values of the rows */
+  cause: string
+  /** Line or number of the first such row in the file */
+  first: number
+  rows: number
 }
 
 export interface Stream {
@@ -2804,6 +2836,9 @@ export class Operations extends Core {
 
   /** Which pairs of the review queue are selected, and the effect of one verdict about all of them; changes nothing. POST /v1/decisions/preview */
   previewDecisions(body: PreviewRequest): Promise<DecisionsEffect>
+
+  /** Report an import into a source when it has ended: the list of sources shows the last one. PUT /v1/sources/{source}/import */
+  putImport(source: string, body: ImportReport): Promise<void>
 
   /** Create a kind. 201 if it is new, 200 if the same kind exists; a different kind of that name is refused: use a migration. PUT /v1/kinds/{kind} */
   putKind(kind: string, body: { [name: string]: unknown }): Promise<Kind>

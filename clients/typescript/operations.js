@@ -551,6 +551,11 @@ export class Operations extends Core {
     return this._value('POST', `/v1/decisions/preview`, { repeatable: true, body })
   }
 
+  /** Report an import into a source when it has ended: the list of sources shows the last one. PUT /v1/sources/{source}/import */
+  async putImport(source, body) {
+    return this._void('PUT', `/v1/sources/${segment(source)}/import`, { repeatable: true, body })
+  }
+
   /** Create a kind. 201 if it is new, 200 if the same kind exists; a different kind of that name is refused: use a migration. PUT /v1/kinds/{kind} */
   async putKind(kind, body) {
     return this._value('PUT', `/v1/kinds/${segment(kind)}`, { repeatable: true, body })

@@ -23,6 +23,8 @@ type Reject struct {
 	Row json.RawMessage `json:"row"`
 	// Text is the row as written, if it was damaged: Row then has the fields that could be parsed.
 	Text string `json:"text,omitempty"`
+	// Source is the source of the row, "" if it cannot be read.
+	Source string `json:"-"`
 	// Cause is the reason without the values of the row.
 	Cause string `json:"-"`
 }

@@ -42,6 +42,34 @@ type State struct {
 	Counts map[string]int64 `json:"counts"`
 	// Causes are the refused rows by cause so far.
 	Causes Causes `json:"causes,omitempty"`
+	// Sources are the same by source, of at most MaxSources sources.
+	Sources map[string]*Tally `json:"sources,omitempty"`
+}
+
+// Tally counts the rows of one source.
+type Tally struct {
+	Rows   int64            `json:"rows"`
+	Counts map[string]int64 `json:"counts"`
+	Causes Causes           `json:"causes,omitempty"`
+}
+
+// MaxSources is the number of sources whose rows are counted by source. The rows of further ones are not.
+const MaxSources = 100
+
+// Of returns the counts of a source. Those of a source beyond MaxSources, or without a name, are forgotten.
+func (s *State) Of(source string) *Tally {
+	if t := s.Sources[source]; t != nil {
+		return t
+	}
+	t := &Tally{Counts: map[string]int64{}, Causes: Causes{}}
+	if source == "" || len(s.Sources) == MaxSources {
+		return t
+	}
+	if s.Sources == nil {
+		s.Sources = map[string]*Tally{}
+	}
+	s.Sources[source] = t
+	return t
 }
 
 // Causes counts refused rows by cause.

@@ -60,7 +60,7 @@ func (b *batch) refuse(e *bulk.RowError) {
 
 func reject(e *bulk.RowError) bulk.Reject {
 	r := bulk.Reject{Line: e.Line, Code: e.Code, Pointer: e.Pointer, Reason: e.Reason, Row: e.Row, Text: e.Text,
-		Cause: e.Cause}
+		Cause: e.Cause, Source: e.Source}
 	if e.Lines > 1 {
 		r.Lines = e.Lines
 	}
@@ -81,8 +81,8 @@ func rowError(row *bulk.Row, f *httpapi.Fault) *bulk.RowError {
 			reason += "; " + more.Detail
 		}
 	}
-	return &bulk.RowError{Line: row.Line, Lines: row.Lines, Code: string(f.Code), Pointer: flatPointer(f.Pointer),
-		Reason: reason, Row: row.Flat()}
+	return &bulk.RowError{Line: row.Line, Lines: row.Lines, Source: row.Source, Code: string(f.Code),
+		Pointer: flatPointer(f.Pointer), Reason: reason, Row: row.Flat()}
 }
 
 func (b *batch) sharesKey(other *batch) bool {

@@ -71,6 +71,7 @@ func (im *importer) run(ctx context.Context) error {
 	if err == nil && im.keep {
 		err = im.finish()
 	}
+	im.report(ctx, err)
 	return im.interrupted(ctx, err)
 }
 

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -18,7 +19,11 @@ func (im *importer) commit(b *batch) error {
 	lines := int64(0)
 	for _, reject := range b.rejected() {
 		lines += max(reject.Lines, 1)
-		im.state.Causes.Add(rejectCause(reject), reject.Line)
+		cause, of := rejectCause(reject), im.state.Of(cmp.Or(reject.Source, im.plan.Source))
+		im.state.Causes.Add(cause, reject.Line)
+		of.Causes.Add(cause, reject.Line)
+		of.Rows++
+		of.Counts[refused]++
 		if err := im.reject(reject); err != nil {
 			return err
 		}
@@ -33,7 +38,13 @@ func (im *importer) commit(b *batch) error {
 		im.state.Counts[outcome] += int64(n)
 	}
 	for i := range b.items {
-		im.watermark = im.watermark.Union(b.items[i].result.Watermark)
+		r := &b.items[i].result
+		im.watermark = im.watermark.Union(r.Watermark)
+		if r.Error == nil {
+			of := im.state.Of(b.items[i].row.Source)
+			of.Rows++
+			of.Counts[string(r.Outcome)]++
+		}
 	}
 	refusals := im.state.Counts[refused]
 	im.mu.Unlock()

@@ -31,6 +31,16 @@ type SourceState struct {
 	SourceLately
 	// Stream is its stream in, nil if it has none.
 	Stream *Stream
+	// Import is its last import, nil if none was reported or the viewer may not know.
+	Import *SourceImport
+}
+
+// SourceImport is the last import into a source.
+type SourceImport struct {
+	At            time.Time
+	File          string
+	Rows, Refused int64
+	Stopped       bool
 }
 
 // Data writes the page.
@@ -50,6 +60,13 @@ func (c *Console) Data(w io.Writer, d Data) error {
 		}
 		if s.Stream != nil {
 			line.State, line.Refused = s.Stream.State, count(int64(s.Stream.Dead))
+		}
+		if i := s.Import; i != nil {
+			line.Imported, line.File, line.Stopped = stamp(i.At), i.File, i.Stopped
+			line.Rows = count(i.Rows)
+			if i.Refused > 0 {
+				line.Rows += ", " + count(i.Refused) + " refused"
+			}
 		}
 		p.Lines = append(p.Lines, line)
 	}
@@ -75,6 +92,9 @@ type dataSource struct {
 	New, Matched, Updated string
 	Rate                  string // records an hour
 	Refused, State        string // of its stream
+	Imported              stamp  // the last import
+	File, Rows            string
+	Stopped               bool
 }
 
 // Import is a file before it is imported: how it is read, its first records and what they would match.

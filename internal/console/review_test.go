@@ -154,7 +154,8 @@ func reviewRenderings(t testing.TB, c *console.Console, s string) map[string]fun
 				Time: noon, Since: noon.Add(-time.Hour), Changes: 9, Kinds: []string{s}, MayImport: true,
 				Sources: []console.SourceState{{Name: s, Trust: []string{s + " 0.9"},
 					SourceLately: console.SourceLately{Source: s, New: 7, Matched: 2, Updated: 1, Last: noon},
-					Stream:       &console.Stream{State: "running", Dead: 3}}, {Name: s}},
+					Stream:       &console.Stream{State: "running", Dead: 3},
+					Import:       &console.SourceImport{At: noon, File: s, Rows: 12036, Refused: 36, Stopped: true}}, {Name: s}},
 			})
 		},
 		"import": func(w io.Writer) error {

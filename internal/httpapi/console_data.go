@@ -49,6 +49,15 @@ func (p *site) dataPage(c *call, body *bytes.Buffer) error {
 	for i := range streams.In {
 		source(streams.In[i].Name).Stream = &streams.In[i]
 	}
+	if access.From(c).Restriction.Kinds == nil {
+		imports, err := p.svc.Sources().Imports(c)
+		if err != nil {
+			return err
+		}
+		for name, i := range imports {
+			source(name).Import = &console.SourceImport{At: i.At, File: i.File, Rows: i.Rows, Refused: i.Outcomes["refused"], Stopped: i.Stopped != ""}
+		}
+	}
 	if own, err := recently(c, p.looks, "own", p.own); err == nil {
 		if refused, known := console.Total(own, locus.OwnMetrics+"refused"); known {
 			shown.Refused = refused

@@ -149,10 +149,10 @@ func (r *viewer) leftOfAll(answer any) (left any, kind string, known bool) {
 	switch a := answer.(type) {
 	case SourceList:
 		a.Sources = only(a.Sources, all, r.source)
-		a.Sources = slices.DeleteFunc(a.Sources, func(one Source) bool { return len(one.Kinds) == 0 && one.Stream == nil })
+		a.Sources = slices.DeleteFunc(a.Sources, func(one Source) bool { return withoutContent(&one) })
 		return a, "", true
 	case Source:
-		if a = r.source(a); len(a.Kinds) == 0 && a.Stream == nil {
+		if a = r.source(a); withoutContent(&a) {
 			kind = otherKind
 		}
 		return a, kind, true

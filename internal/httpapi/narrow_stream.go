@@ -14,17 +14,21 @@ import (
 // otherKind is the kind of things outside the kinds of the viewer.
 const otherKind = "?"
 
-// source has the numbers of the kinds of the viewer. A stream has records of any kind, and its reasons and letters may
-// have values.
+// source has the numbers of the kinds of the viewer. A stream and an import have records of any kind,
+// and reasons may have values or name attributes.
 func (r *viewer) source(a Source) Source {
 	if r.Kinds == nil {
 		if a.Stream != nil {
 			left := *a.Stream
 			left.Reason, a.Stream = "", &left
 		}
+		if a.Import != nil {
+			left := *a.Import
+			left.Refusals, a.Import = nil, &left
+		}
 		return a
 	}
-	a.Stream = nil
+	a.Stream, a.Import = nil, nil
 	a.Kinds = only(a.Kinds, func(k SourceKind) bool { return r.Sees(k.Kind) }, func(k SourceKind) SourceKind { return k })
 	a.Records, a.Newest = 0, time.Time{}
 	for _, k := range a.Kinds {
@@ -34,6 +38,9 @@ func (r *viewer) source(a Source) Source {
 	}
 	return a
 }
+
+// withoutContent reports whether a viewer sees nothing of a source.
+func withoutContent(a *Source) bool { return len(a.Kinds) == 0 && a.Stream == nil && a.Import == nil }
 
 // seesSink reports whether the viewer sees everything that a sink delivers, which is of a kind, or of all for "".
 func (r *viewer) seesSink(kind string) bool { return r.Kinds == nil || kind != "" && r.Sees(kind) }

@@ -107,6 +107,7 @@ var operations = map[string]string{
 	"DELETE /v1/sources/{source}":            "deleteStream",
 	"GET /v1/sources/{source}":               "getSource",
 	"PUT /v1/sources/{source}":               "putStream",
+	"PUT /v1/sources/{source}/import":        "putImport",
 	"GET /v1/sources/{source}/dead":          "listSourceLetters",
 	"POST /v1/sources/{source}/dead/drop":    "dropSourceLetters",
 	"POST /v1/sources/{source}/dead/retry":   "retrySourceLetters",

@@ -29,6 +29,11 @@ func (s *Server) sourceRoutes() []route {
 			summary: "Read a source from a stream. 201 if it is new or changed, 200 if it is the same; the URL cannot be changed",
 		},
 		{
+			method: "PUT", path: "/v1/sources/{source}/import", class: writes, needs: access.All(access.Write).BySource(),
+			handle: s.putImport, body: ImportReport{}, statuses: []int{http.StatusNoContent}, failures: changeErrors,
+			summary: "Report an import into a source when it has ended: the list of sources shows the last one",
+		},
+		{
 			method: "DELETE", path: "/v1/sources/{source}", class: admin, needs: access.All(access.Define).BySource(),
 			handle: s.deleteStream, statuses: []int{http.StatusNoContent},
 			failures: append([]Code{CodeNotFound, CodeCommitUnknown}, readErrors...),

@@ -24,7 +24,9 @@ type Source struct {
 	Records int64        `json:"records" doc:"Number of live records"`
 	Newest  time.Time    `json:"newest" doc:"Newest observed_at of a live record"`
 	Kinds   []SourceKind `json:"kinds" doc:"The same by kind, in the order of their names"`
-	Stream  *Stream      `json:"stream,omitempty" doc:"The stream that the servers read the source from; missing without one"`
+	// Import is the last one that was reported.
+	Import *sources.Import `json:"import,omitempty" doc:"The last import of a file or a table; missing without one"`
+	Stream *Stream         `json:"stream,omitempty" doc:"The stream that the servers read the source from; missing without one"`
 }
 
 // SourceKind counts the records of one kind.
@@ -51,21 +53,41 @@ func (s *Server) listSources(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	imports, err := s.svc.Sources().Imports(c)
+	if err != nil {
+		return nil, err
+	}
 	list := SourceList{Sources: make([]Source, 0, len(all))}
 	for i := range all {
 		list.Sources = append(list.Sources, oneSource(&all[i]))
 	}
-	for i := range streams {
-		at, found := slices.BinarySearchFunc(list.Sources, streams[i].Name, func(s Source, name string) int {
+	named := func(name string) *Source {
+		at, found := slices.BinarySearchFunc(list.Sources, name, func(s Source, name string) int {
 			return strings.Compare(s.Source, name)
 		})
 		if !found {
-			list.Sources = slices.Insert(list.Sources, at, Source{Source: streams[i].Name, Kinds: []SourceKind{}})
+			list.Sources = slices.Insert(list.Sources, at, Source{Source: name, Kinds: []SourceKind{}})
 		}
-		list.Sources[at].Stream = s.streamOf(&streams[i])
+		return &list.Sources[at]
+	}
+	for i := range streams {
+		named(streams[i].Name).Stream = s.streamOf(&streams[i])
+	}
+	for name, last := range imports {
+		if allRefused(last) {
+			named(name)
+		}
+	}
+	for i := range list.Sources {
+		if last, known := imports[list.Sources[i].Source]; known {
+			list.Sources[i].Import = &last
+		}
 	}
 	return list, nil
 }
+
+// allRefused reports whether a source has an import that stored nothing, which is why it may have no records.
+func allRefused(i sources.Import) bool { return i.Rows > 0 && i.Outcomes["refused"] == i.Rows }
 
 func (s *Server) getSource(c *call) (any, error) {
 	name, err := c.path("source")
@@ -82,15 +104,23 @@ func (s *Server) getSource(c *call) (any, error) {
 	if err != nil && !errors.Is(err, sources.ErrNotFound) {
 		return nil, err
 	}
+	imports, err := s.svc.Sources().Imports(c)
+	if err != nil {
+		return nil, err
+	}
+	last, imported := imports[name]
 	one := Source{Source: name, Kinds: []SourceKind{}}
 	if counted || stream == nil {
 		of, err := s.svc.Records().Source(c, name)
 		switch {
 		case err == nil:
 			one = oneSource(of)
-		case stream == nil || !errors.Is(err, locus.ErrNotFound):
+		case stream == nil && !allRefused(last) || !errors.Is(err, locus.ErrNotFound):
 			return nil, err
 		}
+	}
+	if imported {
+		one.Import = &last
 	}
 	if stream != nil {
 		one.Stream = s.streamOf(stream)

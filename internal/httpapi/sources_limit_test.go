@@ -102,7 +102,7 @@ func TestP10_LimitedTokensAreRefused(t *testing.T) {
 			f.server.Forget()
 		}
 	}
-	if refused < 30 || applied != 9 {
+	if refused < 30 || applied != 10 {
 		t.Errorf("%d operations refuse, %d apply the limit", refused, applied)
 	}
 }

@@ -847,6 +847,13 @@ class Operations(Core):
         """
         return self._value("POST", "/v1/decisions/preview", body=body, repeatable=True)
 
+    def put_import(self, source: str, body: types.ImportReport) -> None:
+        """Report an import into a source when it has ended: the list of sources shows the last one.
+
+        PUT /v1/sources/{source}/import
+        """
+        return self._void("PUT", f"/v1/sources/{segment(source)}/import", body=body, repeatable=True)
+
     def put_kind(self, kind: str, body: dict[str, Any]) -> types.Kind:
         """Create a kind. 201 if it is new, 200 if the same kind exists; a different kind of that name is refused: use a migration.
 

@@ -1189,6 +1189,19 @@ class IDRequest(TypedDict):
     records: NotRequired[list[str] | None]
 
 
+class ImportReport(TypedDict):
+    # Name of the file or the table that was read, at most 255 bytes
+    file: str
+    # Rows by outcome, such as created, matched, updated, unchanged and refused
+    outcomes: dict[str, int]
+    # Refused rows by cause, the most frequent first
+    refusals: NotRequired[list[SourcesRefusal] | None]
+    # Number of rows read, also refused ones
+    rows: int
+    # Why it ended before its last row; missing if all rows were read
+    stopped: NotRequired[str]
+
+
 class Kind(TypedDict):
     # Whether records without a kind are of this one
     default: bool
@@ -1937,16 +1950,17 @@ class SinkVerifyRequest(TypedDict):
     repair: NotRequired[bool]
 
 
-class Source(TypedDict):
-    # The same by kind, in the order of their names
-    kinds: list[SourceKind] | None
-    # Newest observed_at of a live record
-    newest: str
-    # Number of live records
-    records: int
-    source: str
-    # The stream that the servers read the source from; missing without one
-    stream: NotRequired[Stream]
+Source = TypedDict(
+    "Source",
+    {
+        "import": "NotRequired[SourcesImport]",
+        "kinds": "list[SourceKind] | None",
+        "newest": "str",
+        "records": "int",
+        "source": "str",
+        "stream": "NotRequired[Stream]",
+    },
+)
 
 
 class SourceKind(TypedDict):
@@ -1957,6 +1971,23 @@ class SourceKind(TypedDict):
 
 class SourceList(TypedDict):
     sources: list[Source] | None
+
+
+class SourcesImport(TypedDict):
+    at: str
+    file: str
+    outcomes: dict[str, int]
+    refusals: NotRequired[list[SourcesRefusal] | None]
+    rows: int
+    stopped: NotRequired[str]
+
+
+class SourcesRefusal(TypedDict):
+    # The reason without values of the rows
+    cause: str
+    # Line or number of the first such row in the file
+    first: int
+    rows: int
 
 
 Stream = TypedDict(

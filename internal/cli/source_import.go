@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/locus-db/locus/internal/bulk"
+	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/internal/term"
+	"github.com/locus-db/locus/sources"
+)
+
+// reportTime is how long the report of an import may take. The rows are durable without it.
+const reportTime = 5 * time.Second
+
+// report tells the installation, for each source of the file, how its import ended.
+func (im *importer) report(ctx context.Context, failed error) {
+	if im.flags.dryRun {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime)
+	defer cancel()
+	for _, source := range slices.Sorted(maps.Keys(im.state.Sources)) {
+		body, err := json.Marshal(reportOf(im.plan.Name, im.state.Sources[source], failed))
+		if err == nil {
+			_, err = im.client.do(ctx, http.MethodPut, sourcePath(source)+"/import", nil, body, nil)
+		}
+		if err != nil {
+			if failed == nil {
+				im.say("locus source list does not show this import into %s: %s", source, term.Escape(err.Error()))
+			}
+			return
+		}
+	}
+}
+
+func reportOf(name string, t *bulk.Tally, failed error) *httpapi.ImportReport {
+	r := &httpapi.ImportReport{File: reportText(fileOf(name)), Rows: t.Rows, Outcomes: t.Counts}
+	for cause, n := range t.Causes {
+		r.Refusals = append(r.Refusals, sources.Refusal{Cause: reportText(cause), Rows: n.Rows, First: n.Line})
+	}
+	slices.SortFunc(r.Refusals, func(a, b sources.Refusal) int {
+		return cmp.Or(cmp.Compare(b.Rows, a.Rows), cmp.Compare(a.Cause, b.Cause))
+	})
+	r.Refusals = r.Refusals[:min(len(r.Refusals), sources.MaxRefusals)]
+	switch {
+	case errors.Is(failed, context.Canceled):
+		r.Stopped = "interrupted"
+	case failed != nil:
+		r.Stopped = reportText(failed.Error())
+	}
+	return r
+}
+
+// fileOf returns the name of a file without its folder, or the name of a database as it is: without a password.
+func fileOf(name string) string {
+	if strings.Contains(name, "://") {
+		return name
+	}
+	return filepath.Base(name)
+}
+
+// reportText returns the beginning of a text, as long as a report may have.
+func reportText(text string) string {
+	if len(text) <= sources.MaxFile {
+		return text
+	}
+	return strings.ToValidUTF8(text[:sources.MaxFile-len("…")], "") + "…"
+}
+
+// lastImport returns the cells about the last import of a source.
+func lastImport(i *sources.Import) []string {
+	if i == nil {
+		return []string{"", "", "", ""}
+	}
+	file := i.File
+	if i.Stopped != "" {
+		file += " (stopped)"
+	}
+	return []string{i.At.Format(time.RFC3339), file, fmt.Sprint(i.Rows), fmt.Sprint(i.Outcomes[refused])}
+}
+
+// printRefusals prints why the last import refused rows, and why it stopped.
+func (a *app) printRefusals(i *sources.Import) error {
+	if i == nil {
+		return nil
+	}
+	if i.Stopped != "" {
+		a.say("the last import stopped: %s", term.Escape(i.Stopped))
+	}
+	if len(i.Refusals) == 0 {
+		return nil
+	}
+	t := &term.Table{Header: []string{"refused because", "rows", "first at"}, Right: map[int]bool{1: true, 2: true}}
+	for _, r := range i.Refusals {
+		t.Add(r.Cause, fmt.Sprint(r.Rows), fmt.Sprint(r.First))
+	}
+	return a.printTable(t)
+}
