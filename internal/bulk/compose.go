@@ -16,23 +16,48 @@ var houseNumbers = nameSet(`houseno housenumber streetnumber hausnummer hausnr h
 
 func isHouseNumber(name string) bool { return houseNumbers[joined(plainName(name))] }
 
+// someNumbers are those of these names that columns of other numbers have, too. Only beside a street they are its
+// house numbers.
+var someNumbers = nameSet("number nr numero no")
+
+// houseOf returns the column with the house numbers of the streets in another one: next to it, or the only one of that
+// name with the same word before it, such as addr:housenumber for addr:street; -1 if there is none.
+func (r *recognition) houseOf(street int) int {
+	for _, beside := range []int{street - 1, street + 1} {
+		if beside == 0 && keyRank(plainName(r.columns[0].name)) > 0 { // "no" in the first column counts the rows
+			continue
+		}
+		if beside >= 0 && beside < len(r.columns) && isHouseNumber(r.columns[beside].name) {
+			return beside
+		}
+	}
+	if !hardlyNumbered(r.columns[street].values) {
+		return -1
+	}
+	found := -1
+	tagged := func(name string) bool { return strings.HasPrefix(plainName(name), "addr_") }
+	for i, c := range r.columns {
+		if !isHouseNumber(c.name) || someNumbers[joined(plainName(c.name))] || tagged(c.name) != tagged(r.columns[street].name) {
+			continue
+		}
+		if found >= 0 {
+			return -1
+		}
+		found = i
+	}
+	return found
+}
+
 // flats are names of columns with the number of a flat or a suite, without "_".
 var flats = nameSet(`apartment apartmentno apartmentnumber apt aptno aptnumber flat flatno flatnumber unit unitno unitnumber suite suiteno wohnung wohnungsnr appartement apartamento departamento interno`)
 
-// composeAddress composes an address of a street, the house number in the next column, and the number of the flat in
-// another.
+// composeAddress composes an address of a street, its house number and the number of the flat.
 func (r *recognition) composeAddress(g guessed) bool {
 	flat := slices.IndexFunc(r.columns, func(c sampled) bool {
 		return flats[joined(plainName(c.name))] && !hasWords(c.values) && len(c.values) > 0
 	})
-	for _, beside := range []int{g.column - 1, g.column + 1} {
-		if beside == 0 && keyRank(plainName(r.columns[0].name)) > 0 { // "no" in the first column counts the rows
-			continue
-		}
-		if beside < 0 || beside >= len(r.columns) || isHouseNumber(r.columns[g.column].name) || !isHouseNumber(r.columns[beside].name) {
-			continue
-		}
-		house := []int{min(g.column, beside), max(g.column, beside)}
+	if of := r.houseOf(g.column); of >= 0 && !isHouseNumber(r.columns[g.column].name) {
+		house := []int{min(g.column, of), max(g.column, of)}
 		if flat >= 0 && r.compose(g.attribute, "street, number and flat", append(house, flat)...) || r.compose(g.attribute, "street and number", house...) {
 			return true
 		}

@@ -19,6 +19,7 @@ type csvRows struct {
 	stream bool     // the writer of a stream may stop within a row, which then looks like the end
 	values []string // fields of the row, none if it is damaged
 	lists  []bool   // whether a column has lists
+	books  []bool   // whether a column is one of an address book
 	cells  []cell
 }
 
@@ -31,6 +32,7 @@ func newCSV(s *scanner, m *mapper, columns []string, stream bool) *csvRows {
 	s.width, s.keys = len(columns), nil
 	for i, name := range columns {
 		r.lists = append(r.lists, m.mapping.list(name) != "")
+		r.books = append(r.books, !r.lists[i] && m.mapping.lists && isAddressBook(name))
 		if slices.ContainsFunc(m.uses[i], func(u use) bool { return u.kind == useKey }) {
 			s.keys = append(s.keys, i)
 		}
@@ -70,11 +72,15 @@ func (r *csvRows) Next() (*Row, error) {
 func (r *csvRows) list(values []string) []cell {
 	r.cells = r.cells[:0]
 	for i, value := range values {
-		if !r.lists[i] {
+		if !r.lists[i] && !r.books[i] {
 			r.cells = append(r.cells, cell{i, value})
 			continue
 		}
-		for _, of := range exchange.SplitList(value) {
+		split := exchange.SplitList
+		if r.books[i] {
+			split = splitAddressBook
+		}
+		for _, of := range split(value) {
 			r.cells = append(r.cells, cell{i, of})
 		}
 	}

@@ -147,7 +147,8 @@ func (r *recognition) guessAttributes() {
 		for j := range r.kind.Attributes {
 			a := &r.kind.Attributes[j]
 			switch is := aliasAmong(r.kinds, r.kind, a, plain); {
-			case is == noAlias, a.Type == match.TypeAddress && isHouseNumber(c.name) && !hasWords(c.values):
+			case is == noAlias, a.Type == match.TypeAddress && isHouseNumber(c.name) && !hasWords(c.values),
+				a.Type == match.TypeCategory && areAll(geometries, c.values):
 			case fits(a, c.values):
 				all = append(all, guessed{i, a, is})
 			case r.misfits[c.name] == "":
@@ -203,8 +204,13 @@ func (r *recognition) guessKey() {
 	if best == "" {
 		return
 	}
+	if of := r.elementType(best); of != "" {
+		delete(r.mapping.guess, of)
+		r.mapping.key = append(r.mapping.key, of)
+		r.reasons[of] = "each type has ids of its own"
+	}
 	delete(r.mapping.guess, best)
-	r.mapping.key = []string{best}
+	r.mapping.key = append(r.mapping.key, best)
 	r.reasons[best] = "the name of a key, and different in every row"
 	if r.rows == 0 {
 		r.reasons[best] = "the name of a key"

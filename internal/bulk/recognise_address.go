@@ -62,18 +62,23 @@ func hasWords(values []string) bool {
 	return 2*n > len(values)
 }
 
+// hardlyNumbered reports whether hardly any of the values contains a number.
+func hardlyNumbered(values []string) bool {
+	n := 0
+	for _, value := range values {
+		if strings.ContainsFunc(value, unicode.IsDigit) {
+			n++
+		}
+	}
+	return 5*n <= len(values)
+}
+
 // completeAddress composes an address of an address column and the house number in the next column, if hardly any of
 // the addresses contains a number.
 func (r *recognition) completeAddress() {
 	for i, c := range r.columns {
 		at := slices.IndexFunc(r.kind.Attributes, func(a match.Attribute) bool { return a.Name == c.name && a.Type == match.TypeAddress })
-		numbered := 0
-		for _, value := range c.values {
-			if strings.ContainsFunc(value, unicode.IsDigit) {
-				numbered++
-			}
-		}
-		if at >= 0 && !r.mapping.isSet(c.name) && len(c.values) > 0 && numbered*5 <= len(c.values) {
+		if at >= 0 && !r.mapping.isSet(c.name) && len(c.values) > 0 && hardlyNumbered(c.values) {
 			r.composeAddress(guessed{column: i, attribute: &r.kind.Attributes[at]})
 		}
 	}

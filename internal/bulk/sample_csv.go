@@ -73,6 +73,10 @@ func (p *Plan) sampleCSV(text []byte, kinds []*match.Schema) (columns []sampled,
 		for _, row := range all {
 			switch {
 			case i < len(row) && row[i] != "" && !slices.Contains(p.options.Null, row[i]):
+				if isAddressBook(name) {
+					c.values = append(c.values, splitAddressBook(row[i])...)
+					continue
+				}
 				c.values = append(c.values, row[i])
 			case 2*filled(row) < width:
 				c.short++

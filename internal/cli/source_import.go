@@ -65,7 +65,10 @@ func reportOf(name string, t *bulk.Tally, failed error) *httpapi.ImportReport {
 
 // fileOf returns the name of a file without its folder, or the name of a database as it is: without a password.
 func fileOf(name string) string {
-	if strings.Contains(name, "://") {
+	switch {
+	case name == bulk.Stdin:
+		return "standard input"
+	case strings.Contains(name, "://"):
 		return name
 	}
 	return filepath.Base(name)
