@@ -4,13 +4,9 @@ package exchange
 
 import (
 	"bufio"
-	"bytes"
-	"fmt"
 	"io"
 	"strconv"
 	"unicode/utf8"
-
-	"github.com/locus-db/locus/internal/strictjson"
 )
 
 // jsonlWriter writes an object a line, its fields in the order of the columns.
@@ -103,64 +99,6 @@ func appendJSON(b []byte, text string) []byte {
 		start = i
 	}
 	return append(append(b, text[start:]...), '"')
-}
-
-// Decoder turns lines that a writer of JSON lines wrote back into rows.
-type Decoder struct {
-	at  map[string]int
-	row Row
-}
-
-// NewDecoder returns a decoder of the rows of a table. Fields that are not columns are left out.
-func NewDecoder(columns []Column) *Decoder {
-	d := &Decoder{at: map[string]int{}, row: make(Row, len(columns))}
-	for i, c := range columns {
-		d.at[c.Name] = i
-	}
-	return d
-}
-
-// Decode returns the row of a line, which is valid until the next call.
-func (d *Decoder) Decode(line []byte) (Row, error) {
-	object, err := strictjson.Parse(bytes.TrimSpace(line))
-	if err != nil {
-		return nil, err
-	}
-	if object.Kind() != strictjson.Object {
-		return nil, fmt.Errorf("a line is no JSON object: %.80q", line)
-	}
-	for i := range d.row {
-		d.row[i] = d.row[i][:0]
-	}
-	for name, value := range object.Members() {
-		i, known := d.at[name]
-		if !known {
-			continue
-		}
-		if value.Kind() != strictjson.Array {
-			if d.row[i], err = appendScalar(d.row[i], value); err != nil {
-				return nil, fmt.Errorf("field %.64q: %w", name, err)
-			}
-			continue
-		}
-		for _, item := range value.Items() {
-			if d.row[i], err = appendScalar(d.row[i], item); err != nil {
-				return nil, fmt.Errorf("field %.64q: %w", name, err)
-			}
-		}
-	}
-	return d.row, nil
-}
-
-func appendScalar(values []string, v strictjson.Value) ([]string, error) {
-	switch v.Kind() {
-	case strictjson.String:
-		return append(values, v.Text()), nil
-	case strictjson.Number:
-		return append(values, v.Number()), nil
-	default:
-		return nil, fmt.Errorf("%.40s is neither a text nor a number", v.Raw())
-	}
 }
 
 // FormatInt returns the value of a column of type Int.
