@@ -33,6 +33,7 @@ import (
 //	<!-- serve: postgres -->   and left running
 //	<!-- run: mongodb -->      it is run with a MongoDB or a stand-in; likewise serve
 //	<!-- run: nats -->         it is run with a NATS server; likewise serve
+//	<!-- run: kafka -->        it is run with a broker of Kafka; likewise serve
 //	<!-- not run: why -->      it is not run
 //
 // A block below it, marked <!-- prints -->, has lines that it must print, in this order; an ellipsis matches any text,
@@ -50,6 +51,7 @@ func TestCommands_DoWhatThePagesSay(t *testing.T) {
 			case b.info != "sh" || strings.HasPrefix(b.marker, "not run: "):
 			case b.marker == "run"+onPostgres || b.marker == "serve"+onPostgres:
 			case b.marker == "run"+onNATS || b.marker == "serve"+onNATS:
+			case b.marker == "run"+onKafka || b.marker == "serve"+onKafka:
 			case b.marker == "run"+onMongoDB || b.marker == "serve"+onMongoDB:
 			case b.marker == "run" || b.marker == "serve":
 				runs++
@@ -76,11 +78,32 @@ type shell struct {
 	dir  string
 	env  []string
 	port string
+	// own are the ports that a page uses beside it.
+	own map[string]string
 
 	// What replaces the databases of db1 and mongoDB.
 	postgres func(name string) string
 	mongodb  string
 	nats     string
+	kafka    string
+}
+
+// pretend makes this program the command of a name; see TestMain.
+func (s *shell) pretend(name string) {
+	s.t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	bin := s.t.TempDir()
+	if err := os.Symlink(program, filepath.Join(bin, name)); err != nil {
+		s.t.Fatal(err)
+	}
+	for i, kv := range s.env {
+		if strings.HasPrefix(kv, "PATH=") {
+			s.env[i] = "PATH=" + bin + string(os.PathListSeparator) + strings.TrimPrefix(kv, "PATH=")
+		}
+	}
 }
 
 // needs skips a test without a program, or fails it in CI.
@@ -103,7 +126,7 @@ func newShell(t *testing.T) *shell {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &shell{t: t, dir: t.TempDir(), port: porttest.Port(t)}
+	s := &shell{t: t, dir: t.TempDir(), port: porttest.Port(t), own: map[string]string{}}
 	for _, kv := range os.Environ() {
 		if !strings.HasPrefix(kv, "LOCUS_") && !strings.HasPrefix(kv, "HOME=") && !strings.HasPrefix(kv, "PATH=") {
 			s.env = append(s.env, kv)
@@ -222,12 +245,22 @@ func ready(url string) bool {
 var (
 	postgresDB    = regexp.MustCompile(`postgres://db1/\w+`)
 	postgresTable = regexp.MustCompile(`'postgres://db1/\w+\?`)
+	// ownPort is a port of a server that a page starts itself.
+	ownPort = regexp.MustCompile(`\b707[1-9]\b`)
 )
 
 // command is a shell for a block. Only the addresses of servers differ from the pages: ports are free ones, databases
 // those of the tests. No setting of Locus is in the environment.
 func (s *shell) command(ctx context.Context, text string) *exec.Cmd {
-	text = strings.NewReplacer("7070", s.port, mongoDB, "'"+s.mongodb+"'", natsServer, s.nats).Replace(text)
+	text = ownPort.ReplaceAllStringFunc(text, func(port string) string {
+		if s.own[port] == "" {
+			s.own[port] = porttest.Port(s.t)
+		}
+		return s.own[port]
+	})
+	database, _, _ := strings.Cut(s.mongodb, "?") // the URL of a sink has parameters of its own
+	text = strings.ReplaceAll(text, "'"+mongoDB+"?", "'"+database+"?")
+	text = strings.NewReplacer("7070", s.port, mongoDB, "'"+s.mongodb+"'", natsServer, s.nats, kafkaBroker, s.kafka).Replace(text)
 	text = postgresTable.ReplaceAllStringFunc(text, func(url string) string {
 		return "'" + s.postgres(path.Base(strings.TrimSuffix(url, "?"))) + "&"
 	})
@@ -276,8 +309,9 @@ var locus = sync.OnceValues(func() (string, error) {
 })
 
 func TestMain(m *testing.M) {
-	if filepath.Base(os.Args[0]) == "nats" {
-		if err := natsCommand(os.Args[1:]); err != nil {
+	pretended := map[string]func([]string) error{"nats": natsCommand, "kcat": kcatCommand}
+	if run := pretended[filepath.Base(os.Args[0])]; run != nil {
+		if err := run(os.Args[1:]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"testing"
@@ -48,21 +47,9 @@ func TestCommands_OnNATS(t *testing.T) {
 			if !broker.ReadyForConnections(time.Minute) {
 				t.Fatal("the broker does not start")
 			}
-			program, err := os.Executable()
-			if err != nil {
-				t.Fatal(err)
-			}
-			bin := t.TempDir()
-			if err := os.Symlink(program, filepath.Join(bin, "nats")); err != nil {
-				t.Fatal(err)
-			}
 			s.nats = broker.ClientURL()
 			s.env = append(s.env, "NATS_URL="+s.nats)
-			for i, kv := range s.env {
-				if len(kv) > 5 && kv[:5] == "PATH=" {
-					s.env[i] = kv + string(os.PathListSeparator) + bin
-				}
-			}
+			s.pretend("nats")
 			s.page(p.path, blocks, onNATS)
 		})
 	}

@@ -414,7 +414,7 @@ var Picture = map[string]Rule{
 	// The scheme that package cell's is compared with, in the same databases.
 	"internal/pgtest/literal": {Imports: []string{"cell"}, Modules: []string{pgx}},
 	"deploy":                  {}, // how it is installed, and tests of that
-	"docs":                    {Tests: []string{natsClient, natsServer}},
+	"docs":                    {Tests: []string{franz, kfake, natsClient, natsServer}},
 	"e2e/library":             {Tests: []string{pgx}}, // flips bytes directly
 	// reads the output of sinks
 	"e2e":            {Tests: []string{excelize, franz, kfake, mongo, natsClient, natsServer, pgx}},
