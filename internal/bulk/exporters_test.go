@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/locus-db/locus/internal/bulk"
+	"github.com/locus-db/locus/match"
 )
 
 // Whole files in the layout of the programs that write them, as records.
@@ -50,6 +51,28 @@ func TestRecognise_FilesOfExporters(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, got.String()); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
+	}
+}
+
+// Tables that programs draw for people are refused: no delimiter divides them, and values are cut off.
+func TestRecognise_RefusesDrawnTables(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"a client of a database": "+----+------+\n| id | name |\n+----+------+\n|  1 | Blue |\n+----+------+\n",
+		"a list of an ERP":       "30.11.2026      Debtors      1\r\n\r\n-----------------\r\n|  Debtor|Name 1|\r\n-----------------\r\n|  000101|Blue  |\r\n-----------------\r\n",
+	} {
+		_, err := bulk.Recognise(bulk.Stdin, strings.NewReader(text), match.Kinds(), &bulk.Options{Source: "s"})
+		if err == nil || !strings.Contains(err.Error(), "drawn for reading") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, text := range map[string]string{
+		"pipes":           "|id|name|\n|1|Blue|\n|2|Red|\n",
+		"dashes in pipes": "id|name\n1|--\n2|---\n3|--\n",
+	} {
+		if _, err := bulk.Recognise(bulk.Stdin, strings.NewReader(text), match.Kinds(), &bulk.Options{Source: "s"}); err != nil && strings.Contains(err.Error(), "drawn") {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -76,3 +76,27 @@ func refuseStatements(name string, text []byte) error {
 	}
 	return nil
 }
+
+// refuseDrawn refuses a table that is drawn for reading, with lines of dashes between rows in frames, as the clients of
+// databases print it and SAP saves a list: values are cut off at the width of their columns, and the page has titles.
+func refuseDrawn(name string, text []byte) error {
+	rules, rows := 0, 0
+	for len(text) > 0 && rules+rows < 8 {
+		var line []byte
+		line, text = cutLine(text)
+		switch line = bytes.TrimSpace(line); {
+		case len(line) < 2:
+		case len(bytes.Trim(line, "-+=|")) == 0 && bytes.Contains(line, []byte("--")):
+			rules++
+		case line[0] == '|' && line[len(line)-1] == '|':
+			rows++
+		}
+	}
+	if rules < 2 || rows < 2 {
+		return nil
+	}
+	return &FileError{
+		Name: name, Reason: "is a table drawn for reading, with lines of dashes, and values may be cut off in it",
+		Hint: "export it again as CSV, text with tabs or a spreadsheet; of a database: locus ingest sqlite:FILE, postgres://HOST/DATABASE or mysql://HOST/DATABASE",
+	}
+}

@@ -95,6 +95,9 @@ func (r *recognition) explain() (explained int, err error) {
 			continue
 		}
 		uses, _ := r.mapping.resolve(name)
+		if r.isRareName(i, uses) {
+			continue
+		}
 		if len(uses) > 0 {
 			explained++
 		}
@@ -103,6 +106,14 @@ func (r *recognition) explain() (explained int, err error) {
 		}
 	}
 	return explained, nil
+}
+
+// isRareName reports whether a column has the names of people whom less than half of the rows have: most rows of such a
+// file are about something else.
+func (r *recognition) isRareName(column int, uses []use) bool {
+	return 2*len(r.columns[column].values) < r.rows && slices.ContainsFunc(uses, func(u use) bool {
+		return u.kind == useAttribute && r.isPartOfName(u.attribute)
+	})
 }
 
 // isPartOfName reports whether an attribute is a given name or a family name.
@@ -157,15 +168,18 @@ func (r *recognition) guessAttributes() {
 			}
 		}
 	}
-	empty := func(g guessed) int { // one without values is the last to win
-		if len(r.columns[g.column].values) == 0 {
+	sparse := func(g guessed) int { // a column without values is the last to win, one with few before it
+		switch n := len(r.columns[g.column].values); {
+		case n == 0:
+			return 2
+		case 2*n < r.rows:
 			return 1
 		}
 		return 0
 	}
 	groups := r.groups(all)
 	slices.SortStableFunc(all, func(a, b guessed) int {
-		return cmp.Or(cmp.Compare(a.alias, b.alias), cmp.Compare(empty(a), empty(b)), cmp.Compare(groups[b.column], groups[a.column]))
+		return cmp.Or(cmp.Compare(a.alias, b.alias), cmp.Compare(sparse(a), sparse(b)), cmp.Compare(groups[b.column], groups[a.column]))
 	})
 	for _, g := range all {
 		name := r.columns[g.column].name

@@ -63,7 +63,7 @@ func (p *Plan) recognise(r *Reader, kinds []*match.Schema) error {
 		}
 	}
 	if p.Format == CSV {
-		if err := cmp.Or(refuseMarkup(p.Name, text), refuseStatements(p.Name, text)); err != nil {
+		if err := cmp.Or(refuseMarkup(p.Name, text), refuseStatements(p.Name, text), refuseDrawn(p.Name, text)); err != nil {
 			return err
 		}
 		if text, whole, err = p.reread(r.lines, text, whole, kinds); err != nil {
