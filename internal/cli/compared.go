@@ -57,7 +57,7 @@ func (a *app) compared(plans []*bulk.Plan, kind *match.Schema) error {
 	}
 	used = slices.DeleteFunc(used, func(name string) bool { return slices.Contains(unused, name) })
 	if kind != nil && len(used) > 0 {
-		a.say("kind %s: compared by %s", kind.Kind, term.Escape(strings.Join(used, ", ")))
+		a.say("kind %s: compared by %s", kind.Kind, term.Escape(shortList(used)))
 	}
 	if len(unused) > 0 {
 		a.say("not compared: %s   (--set ATTRIBUTE=COLUMN)", term.Escape(shortList(unused)))
@@ -65,7 +65,7 @@ func (a *app) compared(plans []*bulk.Plan, kind *match.Schema) error {
 	return nil
 }
 
-// shownColumns is how many columns without a meaning are named: some exports have hundreds.
+// shownColumns is how many columns are named in one line: some exports have hundreds.
 const shownColumns = 20
 
 // shortList lists the first names, and the number of the others.

@@ -4,7 +4,6 @@ package cli
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/locus-db/locus/internal/bulk"
 	"github.com/locus-db/locus/internal/dedupe"
@@ -78,7 +77,7 @@ func (o *oneShot) takeDraft(a *app) {
 		}
 	}
 	a.say("no kind has %s: compared with the draft of locus kind suggest, %s", lost(d),
-		term.Escape(strings.Join(types, ", ")))
+		term.Escape(shortList(types)))
 	if d.Known != "" {
 		a.say("--kind %s compares fewer columns with a built-in one", d.Known)
 	}

@@ -32,7 +32,7 @@ func (im *importer) report(ctx context.Context, failed error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime)
 	defer cancel()
 	for _, source := range slices.Sorted(maps.Keys(im.state.Sources)) {
-		body, err := json.Marshal(reportOf(im.plan.Name, im.state.Sources[source], failed))
+		body, err := json.Marshal(reportOf(filepath.Base(im.plan.File()), im.state.Sources[source], failed))
 		if err == nil {
 			_, err = im.client.do(ctx, http.MethodPut, sourcePath(source)+"/import", nil, body, nil)
 		}
@@ -45,8 +45,8 @@ func (im *importer) report(ctx context.Context, failed error) {
 	}
 }
 
-func reportOf(name string, t *bulk.Tally, failed error) *httpapi.ImportReport {
-	r := &httpapi.ImportReport{File: reportText(fileOf(name)), Rows: t.Rows, Outcomes: t.Counts}
+func reportOf(file string, t *bulk.Tally, failed error) *httpapi.ImportReport {
+	r := &httpapi.ImportReport{File: reportText(file), Rows: t.Rows, Outcomes: t.Counts}
 	for cause, n := range t.Causes {
 		r.Refusals = append(r.Refusals, sources.Refusal{Cause: reportText(cause), Rows: n.Rows, First: n.Line})
 	}
@@ -61,17 +61,6 @@ func reportOf(name string, t *bulk.Tally, failed error) *httpapi.ImportReport {
 		r.Stopped = reportText(failed.Error())
 	}
 	return r
-}
-
-// fileOf returns the name of a file without its folder, or the name of a database as it is: without a password.
-func fileOf(name string) string {
-	switch {
-	case name == bulk.Stdin:
-		return "standard input"
-	case strings.Contains(name, "://"):
-		return name
-	}
-	return filepath.Base(name)
 }
 
 // reportText returns the beginning of a text, as long as a report may have.
