@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// An address book in CSV, as Google Contacts writes it, has a column "Phone 1 - Value" beside "Phone 1 - Label". Several
-// values with one label are in one cell: "+44 20 7946 0958 ::: +44 20 7946 0959".
+// An address book in CSV, as Google Contacts writes it, has a column "Phone 1 - Value" beside "Phone 1 - Label".
+// Several values with one label are in one cell: "+44 20 7946 0958 ::: +44 20 7946 0959".
 
 var addressBookColumn = regexp.MustCompile(`^\S.* \d+ - Value$`)
 

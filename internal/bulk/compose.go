@@ -37,7 +37,10 @@ func (r *recognition) houseOf(street int) int {
 	found := -1
 	tagged := func(name string) bool { return strings.HasPrefix(plainName(name), "addr_") }
 	for i, c := range r.columns {
-		if !isHouseNumber(c.name) || someNumbers[joined(plainName(c.name))] || tagged(c.name) != tagged(r.columns[street].name) {
+		if !isHouseNumber(c.name) || someNumbers[joined(plainName(c.name))] {
+			continue
+		}
+		if tagged(c.name) != tagged(r.columns[street].name) {
 			continue
 		}
 		if found >= 0 {

@@ -97,6 +97,7 @@ func refuseDrawn(name string, text []byte) error {
 	}
 	return &FileError{
 		Name: name, Reason: "is a table drawn for reading, with lines of dashes, and values may be cut off in it",
-		Hint: "export it again as CSV, text with tabs or a spreadsheet; of a database: locus ingest sqlite:FILE, postgres://HOST/DATABASE or mysql://HOST/DATABASE",
+		Hint: "export it again as CSV, text with tabs or a spreadsheet; locus ingest sqlite:FILE, " +
+			"postgres://HOST/DATABASE and mysql://HOST/DATABASE read a database",
 	}
 }

@@ -4,8 +4,8 @@ package bulk
 
 import "slices"
 
-// elements are the types of elements of OpenStreetMap, of which each type has ids of its own. geometries are these and the
-// types of GeoJSON (RFC 7946): they describe how a thing is drawn on a map, not what it is.
+// elements are the types of elements of OpenStreetMap, of which each type has ids of its own. geometries are these and
+// the types of GeoJSON (RFC 7946): they describe how a thing is drawn on a map, not what it is.
 var (
 	elements   = nameSet("node way relation")
 	geometries = nameSet(`node way relation Feature FeatureCollection Point MultiPoint LineString MultiLineString Polygon

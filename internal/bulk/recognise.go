@@ -179,7 +179,8 @@ func (r *recognition) guessAttributes() {
 	}
 	groups := r.groups(all)
 	slices.SortStableFunc(all, func(a, b guessed) int {
-		return cmp.Or(cmp.Compare(a.alias, b.alias), cmp.Compare(sparse(a), sparse(b)), cmp.Compare(groups[b.column], groups[a.column]))
+		return cmp.Or(cmp.Compare(a.alias, b.alias), cmp.Compare(sparse(a), sparse(b)),
+			cmp.Compare(groups[b.column], groups[a.column]))
 	})
 	for _, g := range all {
 		name := r.columns[g.column].name

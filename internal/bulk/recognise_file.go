@@ -63,7 +63,11 @@ func (p *Plan) recognise(r *Reader, kinds []*match.Schema) error {
 		}
 	}
 	if p.Format == CSV {
-		if err := cmp.Or(refuseMarkup(p.Name, text), refuseStatements(p.Name, text), refuseDrawn(p.Name, text)); err != nil {
+		err := cmp.Or(refuseMarkup(p.Name, text), refuseStatements(p.Name, text))
+		if err == nil && p.options.Delimiter == "" {
+			err = refuseDrawn(p.Name, text)
+		}
+		if err != nil {
 			return err
 		}
 		if text, whole, err = p.reread(r.lines, text, whole, kinds); err != nil {

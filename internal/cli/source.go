@@ -63,7 +63,7 @@ func (a *app) sourceList() *cobra.Command {
 func (a *app) sourceShow() *cobra.Command {
 	return a.connection(&cobra.Command{
 		Use:   "show NAME",
-		Short: "Show the records of a source by kind, its last import with the reasons of refused rows, and the state of its stream",
+		Short: "Show the records of a source by kind, its last import with reasons of refusals, and its stream",
 		Example: "  locus source show crm\n" +
 			"  locus source show crm --json | jq .kinds",
 		Args:              arguments("NAME"),

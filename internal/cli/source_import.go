@@ -15,9 +15,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/bulk"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/term"
+	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/sources"
 )
 
@@ -32,6 +34,9 @@ func (im *importer) report(ctx context.Context, failed error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime)
 	defer cancel()
 	for _, source := range slices.Sorted(maps.Keys(im.state.Sources)) {
+		if len(records.CheckRef(entity.Ref{Source: source, Key: "any"})) > 0 {
+			continue // no record can have this source, so all of its rows were refused
+		}
 		body, err := json.Marshal(reportOf(filepath.Base(im.plan.File()), im.state.Sources[source], failed))
 		if err == nil {
 			_, err = im.client.do(ctx, http.MethodPut, sourcePath(source)+"/import", nil, body, nil)

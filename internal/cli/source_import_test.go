@@ -22,12 +22,14 @@ func TestSourceList_ShowsTheLastImport(t *testing.T) {
 	longtest.Slow(t)
 	dir := t.TempDir()
 	data, in := filepath.Join(dir, "a"), filepath.Join(dir, "all.csv")
-	rows := "source,key,name,latitude\ncrm,1,Joes Pizza,\ncrm,2,,\nweb,1,Blue Door Books,north\nweb,2,,\nweb,3,,\nold,1,,\n"
+	rows := "source,key,name,latitude\ncrm,1,Joes Pizza,\ncrm,2,,\nweb,1,Blue Door Books,north\nweb,2,,\nweb,3,,\nold,1,,\n../x,1,Quill Optics,\n"
 	if err := os.WriteFile(in, []byte(rows), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if r := run(t.Context(), nil, "ingest", "--data", data, in); r.code != 3 {
 		t.Fatal(r.code, r.err)
+	} else if strings.Contains(r.err, "does not show") {
+		t.Error(r.err)
 	}
 	imports := map[string]*sources.Import{}
 	list := done(t, "source", "list", "--data", data, "--json").stdout

@@ -109,7 +109,8 @@ func scalarText(rest string) (value, after string, ok bool) {
 		n++
 	}
 	digits := strings.TrimPrefix(rest[:n], "-")
-	if digits == "" || len(digits) > 1 && digits[0] == '0' || n > strictjson.MaxNumber || n == len(rest) || !strings.ContainsRune(",]}", rune(rest[n])) {
+	if digits == "" || len(digits) > 1 && digits[0] == '0' || n > strictjson.MaxNumber || n == len(rest) ||
+		!strings.ContainsRune(",]}", rune(rest[n])) {
 		return "", "", false
 	}
 	return rest[:n], rest[n:], true
