@@ -168,3 +168,17 @@ func TestExportTo_LeavesOtherTablesAlone(t *testing.T) {
 		t.Errorf("exit %d: %s", r.code, r.err)
 	}
 }
+
+// Golden records with many values come back from a table of PostgreSQL, too.
+func TestExportTo_ManyValuesComeBack(t *testing.T) {
+	t.Parallel()
+	a := newTables(t)
+	a.put(severalPhones(40))
+	a.do("export", "entities", "--to", a.url("golden"))
+	b := filepath.Join(t.TempDir(), "b")
+	done(t, "ingest", "--data", b, a.server.URL(a.database), "--table", "golden")
+	got := done(t, "export", "entities", "--data", b, "--columns", "phones").stdout
+	if n := strings.Count(got, "|") + 1; n != 79 {
+		t.Errorf("%d phones, want 79: %s", n, got)
+	}
+}
