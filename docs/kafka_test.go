@@ -17,6 +17,8 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/locus-db/locus/internal/longtest"
 )
 
 // onKafka is behind the marker of a block that needs a broker of Kafka, which is at kafkaBroker in the pages.
@@ -28,6 +30,7 @@ const (
 // The blocks that need Kafka, in a shell of their own. The command kcat of the pages is this program.
 func TestCommands_OnKafka(t *testing.T) {
 	t.Parallel()
+	longtest.Gate(t, "TestCommands_DoWhatThePagesSay runs the blocks that need Locus alone")
 	for _, p := range pages(t) {
 		blocks := p.blocks(t)
 		if !slices.ContainsFunc(blocks, func(b block) bool { return b.marker == "run"+onKafka }) {
