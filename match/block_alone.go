@@ -2,6 +2,8 @@
 
 package match
 
+import "unicode/utf8"
+
 // emitAlone emits further blocking keys of a name without a location: the whole name, without spaces. If nothing else identifies
 // the thing either, no other key makes up for a word that is misspelt or left out. So each rare word that other names have is
 // one, and so are the beginning and the end of the rarest word, one of which a typo leaves unchanged.
@@ -23,8 +25,8 @@ func (r *Record) emitAlone(s *sink) {
 		case i > 0 && counts.tokens[t.hash] > 1:
 			s.add(KeyToken, t.text)
 		}
-		if i == 0 && len(t.text) > keyEnd {
-			s.add(KeyBeginning, firstLetters(t.text, keyEnd), "")
+		if first := firstLetters(t.text, keyEnd); i == 0 && first != t.text {
+			s.add(KeyBeginning, first, "")
 			s.add(KeyBeginning, "", lastLetters(t.text, keyEnd))
 		}
 	}
@@ -34,10 +36,10 @@ func (r *Record) emitAlone(s *sink) {
 const keyEnd = 5
 
 func lastLetters(s string, n int) string {
-	for at := range s {
-		if at > 0 && len(s)-at <= n {
-			return s[at:]
-		}
+	at := len(s)
+	for ; n > 0 && at > 0; n-- {
+		_, size := utf8.DecodeLastRuneInString(s[:at])
+		at -= size
 	}
-	return s
+	return s[at:]
 }

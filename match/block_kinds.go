@@ -12,7 +12,10 @@ import (
 // the parts give one blocking key, because the parts are often swapped.
 func (r *Record) emitPerson(s *sink, place, wider string) {
 	given, family := r.person.given.key, r.person.family.key
-	if given != "" && family != "" {
+	switch {
+	case r.person.whole != "":
+		s.add(KeyNames, soundKey(r.person.whole))
+	case given != "" && family != "":
 		s.add(KeyNames, min(given, family), max(given, family))
 	}
 	initials := ""

@@ -107,6 +107,8 @@ func (c *coder) record(r *Record) {
 	c.part(&r.person.given)
 	c.part(&r.person.family)
 	c.text(&r.person.generation)
+	c.text(&r.person.whole)
+	c.flags(&r.person.guessed)
 	c.fixed(&r.content)
 	c.fixed(&r.equal)
 }

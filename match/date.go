@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // date is a day, a month or a year as written. It is not validated against a calendar: a day that does not
@@ -41,6 +42,9 @@ var months = map[string]uint8{
 // typical defaults of empty fields, are null values.
 func parseDate(raw string) date {
 	raw = strings.TrimSpace(raw)
+	if !ascii(raw) {
+		raw = dateSigns.Replace(raw)
+	}
 	if i := strings.IndexAny(raw, "Tt "); i >= 8 && strings.Contains(raw[i:], ":") {
 		raw = raw[:i]
 	}
@@ -70,6 +74,9 @@ func parseDate(raw string) date {
 	}
 	return d
 }
+
+// dateSigns are the signs behind the parts of a date in Chinese, Japanese and Korean: 1969年7月20日.
+var dateSigns = strings.NewReplacer("年", " ", "月", " ", "日", " ", "년", " ", "월", " ", "일", " ")
 
 func readDate(n []string, month uint8, monthFirst bool) (d date) {
 	switch {
@@ -169,22 +176,31 @@ func compareDays(a, b date) level {
 	return dateDifferent
 }
 
-// slip reports whether two texts of equal length differ in one byte, or in two neighbours that are swapped.
+// slip reports whether two texts differ in one letter, or in two neighbours that are swapped.
 func slip(a, b string) bool {
-	if len(a) != len(b) {
+	i := equalLetters(a, b)
+	x, sizeX := utf8.DecodeRuneInString(a[i:])
+	y, sizeY := utf8.DecodeRuneInString(b[i:])
+	if sizeX == 0 || sizeY == 0 {
 		return false
 	}
-	i := 0
-	for i < len(a) && a[i] == b[i] {
-		i++
-	}
-	if i == len(a) {
-		return false
-	}
-	if a[i+1:] == b[i+1:] {
+	a, b = a[i+sizeX:], b[i+sizeY:]
+	if a == b {
 		return true
 	}
-	return i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
+	return strings.HasPrefix(a, string(y)) && strings.HasPrefix(b, string(x)) && a[sizeY:] == b[sizeX:]
+}
+
+// equalLetters returns the length of the letters that two texts begin with.
+func equalLetters(a, b string) int {
+	i := 0
+	for i < min(len(a), len(b)) && a[i] == b[i] {
+		i++
+	}
+	for i > 0 && i < len(a) && !utf8.RuneStart(a[i]) || i > 0 && i < len(b) && !utf8.RuneStart(b[i]) {
+		i--
+	}
+	return i
 }
 
 // digitsApart counts the bytes in which two texts of equal length differ.

@@ -76,17 +76,10 @@ func formAtEnd(words []string) (n int, form legalForm) {
 	return 0, form
 }
 
-// cutForms is cutForm of a folded text. In Chinese, Japanese and Korean the form has no space around it.
+// cutForms is cutForm of a folded text.
 func cutForms(folded string) (rest string, form legalForm) {
 	if !ascii(folded) {
-		for _, f := range eastern {
-			if before, after, ok := strings.Cut(folded, f.text); ok {
-				if rest = strings.Join(strings.Fields(before+" "+after), " "); rest != "" {
-					return rest, f
-				}
-			}
-		}
-		return folded, form
+		return cutForeignForm(folded)
 	}
 	if !mayHaveForm(folded) {
 		return folded, form
@@ -96,6 +89,37 @@ func cutForms(folded string) (rest string, form legalForm) {
 		return strings.Join(left, " "), form
 	}
 	return folded, form
+}
+
+// cutForeignForm is cutForm in other scripts. In Chinese, Japanese and Korean the form has no space around it, or is a
+// sign in brackets, as in (株) and ㈜.
+func cutForeignForm(folded string) (rest string, form legalForm) {
+	for _, f := range eastern {
+		if before, after, ok := strings.Cut(folded, f.text); ok {
+			if rest = strings.Join(strings.Fields(before+" "+after), " "); rest != "" {
+				return rest, f
+			}
+		}
+	}
+	words := strings.Fields(folded)
+	if len(words) < 2 {
+		return folded, form
+	}
+	last := len(words) - 1
+	if f, ok := formSigns[words[0]]; ok {
+		words, form = words[1:], f
+	} else if f, ok := formSigns[words[last]]; ok {
+		words, form = words[:last], f
+	}
+	for _, f := range arabicForms {
+		if rest, ok := strings.CutSuffix(strings.Join(words, " "), " "+f.text); ok {
+			return rest, f
+		}
+	}
+	if form.text == "" {
+		return folded, form
+	}
+	return strings.Join(words, " "), form
 }
 
 // mayHaveForm reports whether a word may be the end of a legal form. For most names it is false, and nothing more is
@@ -217,7 +241,26 @@ var formsBefore = func() map[string]legalForm {
 var clearForms = wordSet(`gmbh ltd llc inc sarl srl spzoo plc`)
 
 // eastern are the forms of scripts without spaces, folded, longest first.
-var eastern = []legalForm{
-	{"股份有限公司", formPublic}, {"有限责任公司", formPrivate}, {"有限責任公司", formPrivate}, {"有限公司", formPrivate},
-	{"株式会社", formLoose}, {"有限会社", formPrivate}, {"合同会社", formPrivate}, {"주식회사", formLoose}, {"유한회사", formPrivate},
+var eastern = foldForms(
+	legalForm{"股份有限公司", formPublic}, legalForm{"有限责任公司", formPrivate}, legalForm{"有限公司", formPrivate}, legalForm{"株式会社", formLoose},
+	legalForm{"有限会社", formPrivate}, legalForm{"合同会社", formPrivate}, legalForm{"주식회사", formLoose}, legalForm{"유한회사", formPrivate})
+
+// arabicForms are the forms at the end of an Arabic name, folded.
+var arabicForms = foldForms(legalForm{"ذ م م", formPrivate}, legalForm{"ش م م", formPublic}, legalForm{"ش م ل", formPublic}, legalForm{"ش م ع", formPublic})
+
+// formSigns are the words for a form at the beginning or the end of a name in other scripts, folded.
+var formSigns = func() map[string]legalForm {
+	m := map[string]legalForm{}
+	for _, f := range foldForms(legalForm{"株", formLoose}, legalForm{"有", formPrivate}, legalForm{"주", formLoose}, legalForm{"유", formPrivate},
+		legalForm{"شركة", formLoose}, legalForm{"مؤسسة", formLoose}) {
+		m[f.text] = f
+	}
+	return m
+}()
+
+func foldForms(list ...legalForm) []legalForm {
+	for i := range list {
+		list[i].text = fold(list[i].text)
+	}
+	return list
 }

@@ -44,7 +44,10 @@ type name struct {
 
 // parseBusiness parses the folded name of a business. Its legal form is kept apart from its words.
 func parseBusiness(p *TermFrequencies, folded string) name {
-	roman, _ := romanise(folded)
+	roman, changed := romanise(folded)
+	if rest, ok := strings.CutPrefix(roman, "ao "); ok && changed {
+		roman = "pao " + rest // АО; in Latin letters the word has other meanings
+	}
 	rest, form := cutForms(roman)
 	if form.text == "" {
 		n := parseName(p, folded)
@@ -53,7 +56,7 @@ func parseBusiness(p *TermFrequencies, folded string) name {
 	}
 	n := parseName(p, rest)
 	n.markCountry(p)
-	n.form, n.roman = form, roman != folded
+	n.form, n.roman = form, changed
 	n.hash = xxhash.Sum64String(folded)
 	n.chain = p.chain(n.hash) || p.chain(xxhash.Sum64String(rest))
 	return n
@@ -72,10 +75,12 @@ func parseName(p *TermFrequencies, folded string) name {
 	}
 	n.tokens = make([]token, 0, min(count, maxNameTokens))
 	for word := range strings.SplitSeq(folded, " ") {
-		word, tail := cutTail(word)
-		n.add(newToken(p, word))
-		if tail != "" {
-			n.add(newToken(p, tail))
+		if ascii(word) {
+			n.add(newToken(p, word))
+			continue
+		}
+		for _, w := range splitEastern(word) {
+			n.add(newToken(p, w))
 		}
 	}
 	for i := range len(folded) {

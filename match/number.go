@@ -14,6 +14,7 @@ import (
 // "19 in", "9.0%". The last separator is the decimal one, unless it occurs several times or is a lone comma before
 // three digits. A duration such as 3:41, 3m 41s or 1:02:03 is read in its smallest unit.
 func parseNumber(raw string) (value float64, ok bool) {
+	raw = latinDigits(raw)
 	from := strings.IndexFunc(raw, func(r rune) bool { return '0' <= r && r <= '9' })
 	if from < 0 {
 		return 0, false

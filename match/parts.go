@@ -4,8 +4,6 @@ package match
 
 import (
 	"bytes"
-	"cmp"
-	"slices"
 	"strings"
 )
 
@@ -19,7 +17,7 @@ var partsOf, ownParts = func() (map[string]parts, parts) {
 	kind := 0
 	for i, list := range [...]string{partWords, ownWords} {
 		for line := range strings.Lines(list) {
-			words := strings.Fields(line)
+			words := strings.Fields(fold(line))
 			if len(words) == 0 {
 				continue
 			}
@@ -113,29 +111,4 @@ func nameParts(folded []byte) (p parts) {
 		p |= partsOf[string(word)]
 	}
 	return p
-}
-
-// tails are the words of parts in scripts that put no space before them, longest first.
-var tails = func() []string {
-	var list []string
-	for w := range partsOf {
-		if !ascii(w) {
-			list = append(list, w)
-		}
-	}
-	slices.SortFunc(list, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
-	return list
-}()
-
-// cutTail splits the word of a part off the end of a compound word.
-func cutTail(word string) (rest, tail string) {
-	if ascii(word) {
-		return word, ""
-	}
-	for _, t := range tails {
-		if rest, ok := strings.CutSuffix(word, t); ok && rest != "" {
-			return rest, t
-		}
-	}
-	return word, ""
 }

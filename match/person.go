@@ -5,6 +5,7 @@ package match
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/cespare/xxhash/v2"
 )
@@ -13,6 +14,8 @@ import (
 type person struct {
 	given, family part
 	generation    string // jr, sr, iii
+	whole         string // of a Chinese, Japanese or Korean name: both parts, the family name first
+	guessed       bool   // whole was written as one word
 }
 
 // part is one part of a name: the words of the family name, or of all given names.
@@ -43,86 +46,11 @@ func newPart(terms *TermFrequencies, words []string) part {
 	return p
 }
 
-// parsePerson parses the parts of a name if they are given, and fills gaps from the whole name: "Smith,
-// John" begins with the family name, "John Smith" ends with it.
-func parsePerson(terms *TermFrequencies, given, family, whole string) person {
-	var p person
-	words := func(text string) []string { return p.words(text) }
-	g, f := words(given), words(family)
-	if len(g) == 0 || len(f) == 0 {
-		wholeGiven, wholeFamily := splitWhole(whole, words)
-		switch {
-		case len(g) == 0 && len(f) == 0:
-			g, f = wholeGiven, wholeFamily
-		case len(g) == 0 && slices.Equal(f, wholeFamily):
-			g = wholeGiven
-		case len(g) == 0:
-			g = otherPart(f, whole, words)
-		case len(wholeGiven) > 0 && firstLetters(wholeGiven[0], 1) == firstLetters(g[0], 1):
-			f = wholeFamily
-		default:
-			f = otherPart(g, whole, words)
-		}
-	}
-	p.given, p.family = newPart(terms, g), newPart(terms, f)
-	return p
-}
-
-// otherPart returns the words of the other part of a name, or of the whole name if there are none: some lists have a
-// column for given names or for family names beside a column called name.
-func otherPart(part []string, whole string, words func(string) []string) []string {
-	all := words(whole)
-	if strings.Contains(whole, ",") || slices.ContainsFunc(part, func(w string) bool { return slices.Contains(all, w) }) {
-		return nil
-	}
-	return all
-}
-
-// words folds a part of a name and removes titles and generations.
-func (p *person) words(text string) []string {
-	folded := fold(text)
-	if isNothing(folded) {
-		return nil
-	}
-	folded, _ = romanise(folded)
-	all := strings.Fields(folded)
-	kept := make([]string, 0, len(all))
-	for i, w := range all {
-		switch {
-		case len(all) > 1 && i > 0 && generations[w] != "":
-			p.generation = generations[w]
-		case len(all) > 1 && titles[w]:
-		default:
-			kept = append(kept, w)
-		}
-	}
-	return kept
-}
-
-func splitWhole(whole string, words func(string) []string) (given, family []string) {
-	if before, after, ok := strings.Cut(whole, ","); ok && strings.TrimSpace(after) != "" {
-		family, given = words(before), words(after)
-		if len(family) > 0 && len(given) > 0 {
-			return given, family
-		}
-		whole = before // "John Smith, Jr."
-	}
-	all := words(whole)
-	at := len(all) - 1
-	for at > 1 && particles[all[at-1]] {
-		at--
-	}
-	if at < 0 {
-		return nil, nil
-	}
-	return all[:at], all[at:]
-}
-
 // comparePersons sets the levels of family name and given names, either as given or with the parts swapped
 // if that agrees better.
 func (m *Matcher) comparePersons(v *Vector, first, second *Record) {
 	a, b := &first.person, &second.person
-	family, given := compareFamilies(&a.family, &b.family), compareGivens(&a.given, &b.given)
+	family, given := compareParts(a, b)
 	if family == familyDifferent && given == givenDifferent && (samePart(&a.family, &b.given) || samePart(&a.given, &b.family)) {
 		given = givenSwapped // one name is the same, but as the other part
 	}
@@ -276,34 +204,40 @@ func compareGivens(a, b *part) level {
 	return givenDifferent
 }
 
-// secondsDiffer reports whether both have a second given name, with different initials.
+// secondsDiffer reports whether both have a second given name or a patronymic, and they are certainly different.
 func secondsDiffer(a, b *part) bool {
-	return len(a.words) > 1 && len(b.words) > 1 && a.words[1][0] != b.words[1][0]
+	if len(a.words) < 2 || len(b.words) < 2 {
+		return false
+	}
+	x, y := a.words[1], b.words[1]
+	if firstLetters(x, 1) != firstLetters(y, 1) {
+		return true
+	}
+	return patronymic(x) && patronymic(y) && !likeWord(x, y)
 }
 
 // likeWord reports whether two words are equal or differ by a probable typo.
 func likeWord(a, b string) bool {
-	switch {
-	case a == b:
+	if a == b {
 		return true
-	case len(a) < 3 || len(b) < 3:
+	}
+	switch min(utf8.RuneCountInString(a), utf8.RuneCountInString(b)) {
+	case 0, 1, 2:
 		return false
-	case len(a) == 3 || len(b) == 3:
-		return a[0] == b[0] && mistyped(a, b)
+	case 3:
+		return firstLetters(a, 1) == firstLetters(b, 1) && !isEastern(a) && mistyped(a, b)
 	}
 	return slip(a, b) || similar(a, b) >= softSimilar
 }
 
-// added reports whether long is short with one more byte.
+// added reports whether long is short with one more letter.
 func added(short, long string) bool {
-	if len(long) != len(short)+1 {
+	if len(long) <= len(short) {
 		return false
 	}
-	i := 0
-	for i < len(short) && short[i] == long[i] {
-		i++
-	}
-	return short[i:] == long[i+1:]
+	i := equalLetters(short, long)
+	_, size := utf8.DecodeRuneInString(long[i:])
+	return short[i:] == long[i+size:]
 }
 
 // lookCloser tolerates typos in fields that persons often type themselves: mailbox, city and postcode.

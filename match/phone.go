@@ -32,6 +32,7 @@ const (
 // digits, one repeated digit, a keyboard run.
 func parsePhone(raw string) (p phone, ok bool) {
 	var buf [maxPhone + 1]byte
+	raw = latinDigits(raw)
 	n, plus := 0, false
 	for i := 0; i < len(raw); i++ {
 		c := raw[i]

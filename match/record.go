@@ -138,6 +138,7 @@ func (m *Matcher) Normalise(source, key string, a Attributes) *Record {
 	if m.style != StyleBusiness {
 		r.readName(given, family, whole)
 	} else {
+		r.name.markPlace(m.terms, r.city)
 		r.name.markCity(r.city)
 	}
 	if m.style == StyleTitle {

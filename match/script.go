@@ -9,10 +9,14 @@ import (
 
 // romanise spells the Cyrillic and Greek words of a folded text in Latin letters, as the countries that use them spell
 // names in passports and on signs, and reports whether there were any. Spellings vary, so the result is compared like a
-// name with typos. Folding has removed the accents, so й and и are the same.
+// name with typos. Folding has removed the accents, so й and и are the same. Arabic words keep their letters and lose
+// their article.
 func romanise(folded string) (text string, changed bool) {
-	if ascii(folded) || strings.IndexFunc(folded, func(r rune) bool { return isCyrillic(r) || isGreek(r) }) < 0 {
+	if ascii(folded) {
 		return folded, false
+	}
+	if strings.IndexFunc(folded, func(r rune) bool { return isCyrillic(r) || isGreek(r) }) < 0 {
+		return cutArticles(folded), false
 	}
 	table := cyrillic
 	switch {
@@ -34,6 +38,34 @@ func romanise(folded string) (text string, changed bool) {
 	}
 	return text, true
 }
+
+// cutArticles cuts the article, which is written together with a word and often left out, off the words of an Arabic
+// text, and joins a servant of God's (Abd) to the name behind it.
+func cutArticles(folded string) string {
+	if strings.IndexFunc(folded, isArabic) < 0 {
+		return folded
+	}
+	var b strings.Builder
+	b.Grow(len(folded))
+	for i, word := range strings.Split(folded, " ") {
+		if i > 0 && !strings.HasSuffix(" "+b.String(), " عبد") {
+			b.WriteByte(' ')
+		} else if i > 0 {
+			b.WriteString(word)
+			continue
+		}
+		for _, article := range [...]string{"ال", "لل"} {
+			if rest, ok := strings.CutPrefix(word, article); ok && utf8.RuneCountInString(rest) > 2 {
+				word = rest
+				break
+			}
+		}
+		b.WriteString(word)
+	}
+	return b.String()
+}
+
+func isArabic(r rune) bool { return 0x600 <= r && r <= 0x6ff }
 
 func isCyrillic(r rune) bool { return 0x400 <= r && r <= 0x52f }
 

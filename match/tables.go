@@ -63,6 +63,9 @@ var nameWords = func() map[string]nameRole {
 			m[word] |= role
 		}
 	}
+	for _, word := range easternTrades {
+		m[word] |= nameBusiness
+	}
 	return m
 }()
 
