@@ -126,6 +126,9 @@ func (r *Record) emitWords(s *sink) {
 		s.add(KeyToken, words[0].text)
 	}
 	s.add(KeyBeginning, r.name.beginning())
+	if r.name.chain && len(r.dates) > 0 { // too many have that beginning
+		s.add(KeyBeginning, r.name.beginning(), r.dates[0].date.String())
+	}
 	for _, c := range r.people[:min(len(r.people), keyPeople)] {
 		if len(r.title.years) > 0 {
 			s.add(KeyPersonYear, c.family, r.title.years[0])

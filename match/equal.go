@@ -64,6 +64,9 @@ func (r *Record) hash() uint64 {
 	}
 	text(t.numbers...)
 	text(t.parts...)
+	if t.lead != "" {
+		text("lead", t.lead)
+	}
 	for _, m := range t.measures {
 		real(m.value)
 		text(m.unit)

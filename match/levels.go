@@ -19,8 +19,8 @@ type Field struct {
 type FieldLevel struct {
 	Text   string
 	Weight Weight // of the kind, or else of its style, or else of the table
-	// Counted reports whether the term-frequency table determines the level, by whether the values distinguish the
-	// things of a series. Weights learned from data keep the weight of such a level.
+	// Counted reports whether the term-frequency table determines the level: by whether the values distinguish the things
+	// of a series, or whether many records have a title. Weights learned from data keep the weight of such a level.
 	Counted bool
 }
 
@@ -33,15 +33,16 @@ func (m *Matcher) Fields() []Field {
 			if f == fieldName && level(l) == nameSkipped {
 				g.word = "" // derived from the other levels
 			}
-			fields[f].Levels = append(fields[f].Levels, FieldLevel{g.word, m.weights[f][l], f.series(level(l))})
+			fields[f].Levels = append(fields[f].Levels, FieldLevel{g.word, m.weights[f][l], m.style.counts(f, level(l))})
 		}
 	}
 	return fields
 }
 
-// series reports whether a level means another thing of the same series.
-func (f field) series(l level) bool {
-	return f == fieldDate && l == dateSeries || f == fieldNumber && l == quantitySeries || f == fieldVariant && l == variantSeries
+// counts reports whether a level means another thing of the same series, or a title of many records.
+func (s Style) counts(f field, l level) bool {
+	return f == fieldDate && l == dateSeries || f == fieldNumber && l == quantitySeries || f == fieldVariant && l == variantSeries ||
+		s == StyleTitle && f == fieldName && l == nameChain
 }
 
 // Level returns the level of a field by its number, 0 if there is no evidence.

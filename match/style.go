@@ -85,7 +85,11 @@ var styleGrades = map[Style]map[field][]grade{
 		fieldBox: {{}, {"of a firm, or of many names", -600}},
 	},
 	StyleTitle: {
-		fieldName: append([]grade{}, table[fieldName]...),
+		fieldName: func() []grade {
+			grades := slices.Clone(table[fieldName])
+			grades[nameChain] = grade{"equal, of many records", 300}
+			return grades
+		}(),
 		fieldResidual: {
 			{},
 			{"model numbers differ", -900},

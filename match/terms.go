@@ -22,6 +22,8 @@ const (
 	rareToken = 30
 	// chainPlaces is the number of distinct places above which a full name counts as a chain's.
 	chainPlaces = 8
+	// manyTitle is the share of the records, as one in so many, above which a full title is one of many things: 6 bits.
+	manyTitle = 64
 	// PhoneNames is the number of names up to which a phone number has its full weight; above PhoneCrowd its
 	// weight is low. DifferentNames defines which names count as one. The names of live records count, too;
 	// see Matcher.Among.
@@ -46,7 +48,7 @@ type TermFrequencies struct {
 	records int // 0: no statistics, the tables decide
 	// hash of token → number of names with it, if more than one; usual days; attributes of series
 	tokens map[uint64]uint32
-	chains map[uint64]uint32 // hash of full name → number of distinct places, if more than chainPlaces
+	chains map[uint64]uint32 // hash of full name → number of distinct places, of titles records, if more than chainPlaces
 	phones map[uint64]uint32 // phone number, or hash of a mailbox → number of names, if more than PhoneNames
 	texts  int               // number of titles whose text is counted among the tokens; 0: no statistics of text
 	hash   uint64
@@ -123,7 +125,11 @@ func CountTerms(s *Schema, records iter.Seq[Attributes]) *TermFrequencies {
 				p.tokens[w.hash]++
 			}
 		}
-		carriers = append(carriers, carrier{r.name.hash, r.spot()})
+		of := carrier{r.name.hash, r.spot()}
+		if r.title != nil {
+			of.spot = uint64(p.records) // each record counts
+		}
+		carriers = append(carriers, of)
 		for i := range r.phones {
 			phones = append(phones, called{r.phones[i].number(), r.family(), r.name.tokens})
 		}
@@ -153,7 +159,7 @@ func CountTerms(s *Schema, records iter.Seq[Attributes]) *TermFrequencies {
 		for n < len(carriers) && carriers[n].name == carriers[0].name {
 			n++
 		}
-		if n > chainPlaces {
+		if n > chainPlaces && (s.Style() != StyleTitle || n*manyTitle > p.records) {
 			p.chains[carriers[0].name] = uint32(n)
 		}
 		carriers = carriers[n:]

@@ -18,6 +18,7 @@ type title struct {
 	years    []string // of the dates of the record, which a title may repeat
 	measures []measure
 	colours  colours
+	lead     string   // number of an episode or an issue before the title
 	parts    []string // words of accessories: case, battery
 	bag      bag
 }
@@ -26,6 +27,7 @@ type title struct {
 // it form one word.
 func parseTitle(terms *TermFrequencies, raw string) *title {
 	t := &title{}
+	t.lead, raw = cutLead(raw)
 	folded := fold(raw)
 	if isNothing(folded) {
 		return t
@@ -104,8 +106,15 @@ func compareTitles(v *Vector, a, b *title) {
 		return
 	}
 	if x.compact == y.compact {
-		v.set(fieldName, exactName(x.total))
-		v.set(fieldResidual, residualNothing)
+		grade, rest := exactName(x.total), residualNothing
+		if x.chain && y.chain {
+			grade = nameChain
+		}
+		if leadsDiffer(a, b) {
+			rest = titleNumbers
+		}
+		v.set(fieldName, grade)
+		v.set(fieldResidual, rest)
 		return
 	}
 	l := align(x.tokens, y.tokens)
@@ -151,7 +160,7 @@ func compareTitleResiduals(a, b *title, l *alignment) level {
 	switch {
 	case otherVolume(a, b, usedA, usedB), otherTake(a, b):
 		return titleVolume
-	case a.adds(b) && b.adds(a):
+	case a.adds(b) && b.adds(a), leadsDiffer(a, b):
 		return titleNumbers
 	case x.number && y.number:
 		return titleNumbers
@@ -208,6 +217,9 @@ func (t *title) distinguishing() (words []string) {
 				words = append(words, c.text)
 			}
 		}
+	}
+	if t.lead != "" {
+		words = append(words, t.lead)
 	}
 	return slices.Concat(words, t.numbers, t.parts)
 }
