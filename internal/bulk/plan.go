@@ -33,6 +33,8 @@ type Plan struct {
 	SourceGuessed, KindGuessed, FormatGuessed bool
 	// Entities reports that locus export wrote the table, of entities: their values become golden records.
 	Entities bool
+	// People reports that the kind is one of people and the names of the sample are theirs.
+	People bool
 	// Missing are the columns that options name and the file lacks; see Options.Unstored.
 	Missing []string
 	// Questions must be answered before the file can be read.

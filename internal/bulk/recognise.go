@@ -36,7 +36,8 @@ type recognition struct {
 }
 
 // recognise takes the kind that the options name, or else finds the one that explains most columns. If several explain
-// the same number, it takes the first of the likely kinds, or else the first.
+// the same number, it takes the first of the likely kinds, or else one of people if the names are those of people, or
+// else the first.
 func recognise(o *Options, kinds []*match.Schema, columns []sampled, rows int, lists bool) (*recognition, error) {
 	var best *recognition
 	most := -1
@@ -52,8 +53,7 @@ func recognise(o *Options, kinds []*match.Schema, columns []sampled, rows int, l
 			failed = cmp.Or(failed, err)
 			continue
 		}
-		likely := func(k *match.Schema) bool { return slices.Contains(o.Likely, k.Kind) }
-		if explained > most || explained == most && likely(kind) && !likely(best.kind) {
+		if explained > most || explained == most && r.likelier(best) {
 			best, most = r, explained
 		}
 		if r.mapping.mixed || o.Exact {
@@ -64,6 +64,25 @@ func recognise(o *Options, kinds []*match.Schema, columns []sampled, rows int, l
 		return nil, failed
 	}
 	return best, nil
+}
+
+// likelier reports whether the kind is likelier than another that explains as many columns.
+func (r *recognition) likelier(than *recognition) bool {
+	if likely := slices.Contains(r.o.Likely, r.kind.Kind); likely != slices.Contains(r.o.Likely, than.kind.Kind) {
+		return likely
+	}
+	return than.kind.Style() != match.StylePerson && r.people()
+}
+
+// people reports whether the kind is one of people and a column with the whole name has names of people.
+func (r *recognition) people() bool {
+	return r.kind.Style() == match.StylePerson && slices.ContainsFunc(r.columns, func(c sampled) bool {
+		uses, _ := r.mapping.resolve(c.name)
+		return slices.ContainsFunc(uses, func(u use) bool {
+			a, ok := r.kind.Attribute(u.attribute)
+			return ok && u.kind == useAttribute && a.Type == match.TypeName && match.NamesPeople(c.values)
+		})
+	})
 }
 
 func (r *recognition) names() []string {

@@ -125,6 +125,7 @@ func (p *Plan) understand(columns []sampled, rows int, kinds []*match.Schema) er
 	if p.Missing = found.missing(); len(p.Missing) > 0 && !o.Unstored && len(p.Questions) == 0 && (p.Format.hasColumns() && len(columns) > 0 || rows > 0 && !o.Exact) {
 		return &FileError{Name: p.Name, Line: p.headerLine(), Reason: NoColumn(p.Missing[0], p.columns), Hint: "the columns are: " + listed(p.columns)}
 	}
+	p.People = found.people()
 	p.settle(found, kinds, rows)
 	return nil
 }

@@ -202,13 +202,19 @@ func TestRecognise_Layout(t *testing.T) {
 	}
 }
 
-// Columns that fit several kinds are assigned to the first kind, or to a likely one.
+// Columns that fit several kinds are assigned to the first kind, to one of people if the names are theirs, or to a likely one.
 func TestRecognise_LikelyKinds(t *testing.T) {
 	t.Parallel()
 	for want, o := range map[string]bulk.Options{"": {}, "person": {Likely: []string{"person"}}} {
 		o.Source = "x"
-		if p := recognised(t, "likely.csv", "id,name,phone\n1,Ada Kern,415-555-2300\n2,Jo Weber,415-555-2301\n", &o); p.Kind != want {
+		if p := recognised(t, "likely.csv", "id,name,phone\n1,Kern Bakery,415-555-2300\n2,Jo Weber,415-555-2301\n", &o); p.Kind != want {
 			t.Errorf("likely %v: kind %q, want %q", o.Likely, p.Kind, want)
+		}
+	}
+	for likely, want := range map[string]string{"": "person", "place": ""} {
+		o := bulk.Options{Source: "x", Likely: []string{likely}}
+		if p := recognised(t, "people.csv", "id,name,phone\n1,Peter Kern,415-555-2300\n2,Jo Weber,415-555-2301\n", &o); p.Kind != want || p.People != (want == "person") {
+			t.Errorf("people, likely %q: kind %q, want %q", likely, p.Kind, want)
 		}
 	}
 	o := bulk.Options{Source: "x", Likely: []string{"place"}}

@@ -134,12 +134,12 @@ func (o *oneShot) look(a *app) error {
 		o.sources = append(o.sources, source)
 	}
 	var failed error
-	most := explains{-1, 0}
+	most := explains{columns: -1}
 	for _, kind := range kinds {
 		plans, explained, err := o.recognise(kind)
 		if err != nil {
 			failed = cmp.Or(failed, err)
-		} else if explained.columns > most.columns || explained.columns == most.columns && explained.named > most.named {
+		} else if explained.compare(most) > 0 {
 			o.plans, o.schema, most = plans, kind, explained
 		}
 	}
@@ -156,9 +156,13 @@ func isFile(name string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// explains counts the columns of files that are attributes of a kind, and those among them that have the attribute's
-// name.
-type explains struct{ columns, named int }
+// explains counts the columns of files that are attributes of a kind, the files whose names are those of people if the kind is one
+// of people, and the columns that have the name of an attribute.
+type explains struct{ columns, people, named int }
+
+func (e explains) compare(other explains) int {
+	return cmp.Or(cmp.Compare(e.columns, other.columns), cmp.Compare(e.people, other.people), cmp.Compare(e.named, other.named))
+}
 
 // recognise recognises all files as rows of a kind, and returns how many columns are attributes of it.
 func (o *oneShot) recognise(kind *match.Schema) (plans []*bulk.Plan, explained explains, err error) {
@@ -171,6 +175,9 @@ func (o *oneShot) recognise(kind *match.Schema) (plans []*bulk.Plan, explained e
 		}
 		plans = append(plans, p)
 		explained.columns += len(p.Attributes())
+		if p.People {
+			explained.people++
+		}
 		for _, c := range p.Columns {
 			if slices.Contains(c.To, strings.ToLower(c.Name)) {
 				explained.named++
