@@ -36,8 +36,8 @@ func (v *Vector) turn() {
 func (m *Matcher) compare(a, b *Record) (v Vector) {
 	v.set(fieldPhone, m.comparePhones(a, b))
 	l := compareAddresses(&a.address, &b.address)
-	if !m.names && l == addressBoth && a.address.unit != b.address.unit && a.address.unit != "" && b.address.unit != "" {
-		l = addressOtherNumber // of things without names, each flat of a house is one
+	if (!m.names || m.style == StylePerson) && l == addressBoth && otherUnit(a.address.unit, b.address.unit) {
+		l = addressOtherNumber // each flat of a house is a home, and one of the things without names
 	}
 	if a.address.roman == b.address.roman || l > addressPartly {
 		v.set(fieldAddress, l) // across scripts, a street may be translated
@@ -102,6 +102,8 @@ func (m *Matcher) compare(a, b *Record) (v Vector) {
 	}
 	return v
 }
+
+func otherUnit(a, b string) bool { return a != "" && b != "" && a != b }
 
 func compareCities(a, b string) level {
 	switch {

@@ -66,14 +66,15 @@ func (m *Matcher) comparePersons(v *Vector, first, second *Record) {
 		relatives = yearsApart(first.dates, second.dates) >= siblings && !mistyped(a.given.words[0], b.given.words[0])
 	}
 	if a.generation != "" && b.generation != "" && a.generation != b.generation || relatives {
-		if given = givenHousehold; v.level(fieldDate) == dateEqual && a.generation == b.generation && !secondsDiffer(&a.given, &b.given) {
+		bornOneDay := v.level(fieldDate) == dateEqual && v.level(fieldEmail) != emailDifferent
+		if given = givenHousehold; bornOneDay && a.generation == b.generation && !secondsDiffer(&a.given, &b.given) {
 			given = givenTwin
 		}
 	}
 	rare := family == familyEqualRare || given == givenEqualRare
 	rarest := family == familyEqualRare && given == givenEqualRare
 	switch {
-	case family == familyDifferent && given != levelNone && given != givenDifferent && !rare && v.onlyBorn(m):
+	case family == familyDifferent && given != levelNone && given != givenDifferent && !rare && (v.neighbours() || v.onlyBorn(m)):
 		family = familyLoose
 	case given == givenDifferent && family > familyDifferent && !rare && v.onlyBorn(m):
 		given = givenLoose
@@ -125,6 +126,16 @@ func (v Vector) namesPerson(rare bool) bool {
 	return date >= dateYear || v.level(fieldPhone) >= phoneSeven || v.level(fieldAddress) >= addressStreet ||
 		postcode == postcodeEqual || postcode == postcodeOneOff && v.level(fieldCity) >= cityEqual || v.level(fieldDistance) >= distance100 ||
 		email == emailEqual || email == emailAlike || id == idEqual || id == idMistyped || v.level(fieldWeb) == webPage
+}
+
+// neighbours reports whether two records agree in the address and in nothing else that ties them to one person.
+func (v Vector) neighbours() bool {
+	if v.level(fieldAddress) < addressStreet && v.level(fieldPostcode) != postcodeEqual && v.level(fieldDistance) < distance100 {
+		return false
+	}
+	email, id := v.level(fieldEmail), v.level(fieldID)
+	return v.level(fieldDate).asDate() < dateTwoOff && v.level(fieldPhone) < phoneSeven && email != emailEqual && email != emailAlike &&
+		id != idEqual && id != idMistyped && v.level(fieldWeb) != webPage
 }
 
 // namesHousehold reports whether two records share a home or a phone, or a mailbox and no date of birth. People there

@@ -56,6 +56,15 @@ func TestPersons_OfManyAreTwo(t *testing.T) {
 		"a slip in a name and another date": {
 			person("a", "Mary", "Cook", "1973-07-22", "Ulm", "100 Oak St", "35818"), person("b", "Maryy", "Cook", "1961-06-28", "Ulm", "100 Oak St", "35818"), true, "", "",
 		},
+		"neighbours of one given name": {
+			person("a", "Mary", "Cook", "", "Ulm", "100 Oak St", "35818"), person("b", "Mary", "Ross", "", "Ulm", "100 Oak St", "35818"), false, "family name", "different, and little besides",
+		},
+		"a family name that changed, and the date of birth": {
+			person("a", "Mary", "Cook", "1973-07-22", "Ulm", "100 Oak St", "35818"), person("b", "Mary", "Ross", "1973-07-22", "Ulm", "100 Oak St", "35818"), true, "family name", "different",
+		},
+		"two flats of a house": {
+			person("a", "Mary", "Cook", "", "Ulm", "100 Oak St Apt 3", "35818"), person("b", "John", "Cook", "", "Ulm", "100 Oak St Apt 4", "35818"), false, "address", "same street, other number",
+		},
 		"a postcode with a digit too few": {
 			person("a", "James", "Murray", "", "Ulm", "", "10617"), person("b", "James", "Murray", "", "Ulm", "", "1067"), true, "postcode", "one digit off",
 		},
