@@ -6,8 +6,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-
-	"github.com/cespare/xxhash/v2"
 )
 
 // lead moves the values of one record to the front in the attributes of a block, so that a view does not
@@ -15,10 +13,18 @@ import (
 // largest total weight, which favours fuller records and majority values. Gaps are filled from other
 // records, heaviest first, if they agree on the block's first attribute that has a value and contradict
 // nothing shown. Attributes that are still empty are removed from the view.
-func lead(block []string, members []Testimony, weighed map[string][]candidate) {
+func lead(block []string, members []Testimony, names []string, weighed [][]candidate) {
+	of, none := make([]*[]candidate, len(block)), []candidate(nil)
+	for i, name := range block {
+		of[i] = &none
+		if at := slices.Index(names, name); at >= 0 {
+			of[i] = &weighed[at]
+		}
+	}
 	said := make([]blockOf, 0, len(members))
-	for _, m := range members {
-		if b := readBlock(block, m, weighed); b.weight > 0 {
+	normals := make([]string, len(block)*len(members))
+	for i, m := range members {
+		if b := readBlock(block, m, of, normals[i*len(block):(i+1)*len(block)]); b.weight > 0 {
 			said = append(said, b)
 		}
 	}
@@ -26,8 +32,10 @@ func lead(block []string, members []Testimony, weighed map[string][]candidate) {
 		return
 	}
 	slices.SortFunc(said, func(a, b blockOf) int {
-		return cmp.Or(cmp.Compare(b.weight, a.weight),
-			cmp.Compare(xxhash.Sum64String(a.text), xxhash.Sum64String(b.text)), strings.Compare(a.text, b.text))
+		if a.weight != b.weight {
+			return cmp.Compare(b.weight, a.weight)
+		}
+		return compareHashes(a.text(), b.text())
 	})
 	shown := slices.Clone(said[0].normals)
 	telling := slices.IndexFunc(shown, func(normal string) bool { return normal != "" })
@@ -38,45 +46,45 @@ func lead(block []string, members []Testimony, weighed map[string][]candidate) {
 			}
 		}
 	}
-	for i, name := range block {
-		candidates := weighed[name]
+	for i := range block {
+		candidates := *of[i]
 		at := slices.IndexFunc(candidates, func(c candidate) bool { return c.normal == shown[i] })
 		if at < 0 {
-			delete(weighed, name)
-			continue
-		}
-		if at == 0 {
+			*of[i] = nil
 			continue
 		}
 		first := candidates[at]
-		weighed[name] = append([]candidate{first}, slices.Delete(slices.Clone(candidates), at, at+1)...)
+		copy(candidates[1:], candidates[:at])
+		candidates[0] = first
 	}
 }
 
 // blockOf holds the values of one record in the attributes of a block.
 type blockOf struct {
 	normals []string // one value per attribute, "" where the record has none
-	text    string   // normals joined by NUL
 	weight  int64
 }
 
+// text orders records whose values weigh the same.
+func (b blockOf) text() string { return strings.Join(b.normals, "\x00") }
+
 // readBlock picks the heaviest value that a record has in each attribute, which is the first match in the
 // candidates.
-func readBlock(block []string, m Testimony, weighed map[string][]candidate) (b blockOf) {
-	b.normals = make([]string, len(block))
+func readBlock(block []string, m Testimony, of []*[]candidate, normals []string) blockOf {
+	b := blockOf{normals: normals}
 	for i, name := range block {
-		if len(m.Values[name]) == 0 {
+		said := m.Values[name]
+		if len(said) == 0 {
 			continue
 		}
-		at := slices.IndexFunc(weighed[name], func(c candidate) bool {
-			return slices.ContainsFunc(m.Values[name], func(s Spelling) bool { return s.Normal == c.normal })
+		at := slices.IndexFunc(*of[i], func(c candidate) bool {
+			return slices.ContainsFunc(said, func(s Spelling) bool { return s.Normal == c.normal })
 		})
 		if at >= 0 {
-			b.normals[i] = weighed[name][at].normal
-			b.weight += weighed[name][at].weight
+			b.normals[i] = (*of[i])[at].normal
+			b.weight += (*of[i])[at].weight
 		}
 	}
-	b.text = strings.Join(b.normals, "\x00")
 	return b
 }
 

@@ -26,9 +26,9 @@ func Supports(members []Testimony, policy Policy, view View) map[string][]Suppor
 			newest = m.Observed
 		}
 	}
-	all := make(map[string][]Support, len(view))
+	all, room := make(map[string][]Support, len(view)), newRoom(members)
 	for _, a := range view {
-		candidates := weigh(a.Name, members, newest, policy)
+		candidates := weigh(a.Name, members, newest, policy, room)
 		for i := range candidates {
 			slices.Sort(candidates[i].members)
 		}

@@ -101,27 +101,32 @@ func Merge(members []Testimony, policy Policy, pins ...Pin) View {
 			newest = m.Observed
 		}
 	}
-	names := policy.Names()
-	weighed := make(map[string][]candidate, len(names))
-	for _, name := range names {
-		if candidates := weigh(name, members, newest, policy); len(candidates) > 0 {
-			weighed[name] = candidates
+	names, room := policy.Names(), newRoom(members)
+	weighed, attributes, all := make([][]candidate, len(names)), len(pins), len(pins)
+	for i, name := range names {
+		if weighed[i] = weigh(name, members, newest, policy, room); len(weighed[i]) > 0 {
+			attributes, all = attributes+1, all+len(weighed[i])
 		}
 	}
 	if len(members) > 1 { // a single record leads all its blocks
 		for _, block := range policy.Blocks() {
-			lead(block, members, weighed)
+			lead(block, members, names, weighed)
 		}
 	}
-	var view View
-	for _, name := range names {
+	view, shown := make(View, 0, attributes), make([]MergedValue, 0, all)
+	for i, name := range names {
 		var chosen *Pin
 		if i := slices.IndexFunc(pins, func(p Pin) bool { return p.Attribute == name }); i >= 0 {
 			chosen = &pins[i]
 		}
-		if values := values(weighed[name], policy.Many(name), chosen); len(values) > 0 {
-			view = append(view, MergedAttribute{Name: name, Values: values})
+		from := len(shown)
+		shown = values(shown, weighed[i], policy.Many(name), chosen)
+		if to := len(shown); to > from {
+			view = append(view, MergedAttribute{Name: name, Values: shown[from:to:to]})
 		}
+	}
+	if len(view) == 0 {
+		return nil
 	}
 	return view
 }
@@ -134,8 +139,32 @@ type candidate struct {
 	members     []int
 }
 
+// room is memory for the candidates of all attributes, and for the first member of each.
+type room struct {
+	candidates []candidate // empty, with the capacity that is left
+	members    []int
+}
+
+func newRoom(members []Testimony) *room {
+	n := 0
+	for i := range members {
+		for _, said := range members[i].Values {
+			n += len(said)
+		}
+	}
+	return &room{make([]candidate, 0, n), make([]int, 0, n)}
+}
+
+// first returns a list of one member.
+func (r *room) first(member int) []int {
+	r.members = append(r.members, member)
+	n := len(r.members)
+	return r.members[n-1 : n : n]
+}
+
 // weigh returns the values of an attribute, heaviest first.
-func weigh(name string, members []Testimony, newest time.Time, policy Policy) (candidates []candidate) {
+func weigh(name string, members []Testimony, newest time.Time, policy Policy, room *room) []candidate {
+	candidates := room.candidates
 	var at map[string]int // the place of each candidate, once they are too many to search
 	for i := range members {
 		m := &members[i]
@@ -143,8 +172,11 @@ func weigh(name string, members []Testimony, newest time.Time, policy Policy) (c
 		if len(said) == 0 {
 			continue
 		}
-		age := math.Floor(newest.Sub(m.Observed).Hours() / 24)
-		weight := int64(math.Round(1e6 * policy.Trust(m.Source, name) * math.Exp2(-age/policy.HalfLife(name))))
+		trust := 1e6 * policy.Trust(m.Source, name)
+		if age := math.Floor(newest.Sub(m.Observed).Hours() / 24); age > 0 {
+			trust *= math.Exp2(-age / policy.HalfLife(name))
+		}
+		weight := int64(math.Round(trust))
 		for _, s := range said {
 			if s.Normal == "" {
 				continue
@@ -163,15 +195,23 @@ func weigh(name string, members []Testimony, newest time.Time, policy Policy) (c
 			if len(s.Raw) > len(c.raw) || len(s.Raw) == len(c.raw) && s.Raw < c.raw {
 				c.raw = s.Raw
 			}
-			if n := len(c.members); n == 0 || c.members[n-1] != m.Member {
+			switch n := len(c.members); {
+			case n == 0:
+				c.members = room.first(m.Member)
+			case c.members[n-1] == m.Member:
+				continue
+			default:
 				c.members = append(c.members, m.Member)
-				c.weight += weight * int64(cmp.Or(s.Worth, 100)) / 100
 			}
+			c.weight += weight * int64(cmp.Or(s.Worth, 100)) / 100
 		}
 	}
+	room.candidates = candidates[len(candidates):]
 	slices.SortFunc(candidates, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.weight, a.weight),
-			cmp.Compare(xxhash.Sum64String(a.normal), xxhash.Sum64String(b.normal)), cmp.Compare(a.normal, b.normal))
+		if a.weight != b.weight {
+			return cmp.Compare(b.weight, a.weight)
+		}
+		return compareHashes(a.normal, b.normal)
 	})
 	return candidates
 }
@@ -194,8 +234,13 @@ func indexed(at map[string]int, candidates []candidate) map[string]int {
 	return at
 }
 
-// values returns the values that a view shows of an attribute: the pinned value, then the candidates.
-func values(candidates []candidate, many bool, chosen *Pin) (values []MergedValue) {
+// compareHashes orders texts by their hashes.
+func compareHashes(a, b string) int {
+	return cmp.Or(cmp.Compare(xxhash.Sum64String(a), xxhash.Sum64String(b)), cmp.Compare(a, b))
+}
+
+// values appends the values that a view shows of an attribute: the pinned value, then the candidates.
+func values(to []MergedValue, candidates []candidate, many bool, chosen *Pin) []MergedValue {
 	if chosen != nil {
 		pinned := MergedValue{Value: chosen.Raw, Members: []int{}, Pinned: true}
 		for _, c := range candidates {
@@ -204,7 +249,7 @@ func values(candidates []candidate, many bool, chosen *Pin) (values []MergedValu
 				pinned.Members = c.members
 			}
 		}
-		values = append(values, pinned)
+		to = append(to, pinned)
 	}
 	for _, c := range candidates {
 		if chosen != nil && c.normal == chosen.Normal {
@@ -214,7 +259,7 @@ func values(candidates []candidate, many bool, chosen *Pin) (values []MergedValu
 			break
 		}
 		slices.Sort(c.members)
-		values = append(values, MergedValue{Value: c.raw, Members: c.members})
+		to = append(to, MergedValue{Value: c.raw, Members: c.members})
 	}
-	return values
+	return to
 }

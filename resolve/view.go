@@ -23,10 +23,16 @@ func (r *Resolver) say(n *node) *saying {
 	if s := n.said.Load(); s != nil {
 		return s
 	}
+	all := 0
+	for _, raws := range n.Attributes {
+		all += len(raws)
+	}
 	s := &saying{
 		values: make(map[string][]entity.Spelling, len(n.Attributes)),
-		terms:  []uint64{entity.Term("", n.kind.Name())},
+		terms:  make([]uint64, 0, 4+2*all),
 	}
+	s.terms = append(s.terms, entity.Term("", n.kind.Name()))
+	room := make([]entity.Spelling, all)
 	matcher := n.kind.Matcher
 	attributes := matcher.Schema().Attributes
 	for at := range attributes {
@@ -35,7 +41,8 @@ func (r *Resolver) say(n *node) *saying {
 		if len(raws) == 0 {
 			continue
 		}
-		spellings := make([]entity.Spelling, len(raws))
+		spellings := room[:len(raws):len(raws)]
+		room = room[len(raws):]
 		for i, raw := range raws {
 			var value match.Said
 			if n.norm != nil {
@@ -146,23 +153,28 @@ func (r *Resolver) pin(e *entity.Indexed, members []*node, d entity.Decision) (p
 	if len(spellings) == 0 {
 		return pin, false // another schema
 	}
-	e.Words, e.Terms = sortedUnion(e.Words, said.words), sortedUnion(e.Terms, said.terms)
+	e.Words, e.Terms = sortedSet(slices.Concat(e.Words, said.words)), sortedSet(slices.Concat(e.Terms, said.terms))
 	return entity.Pin{Attribute: d.Attribute, Spelling: spellings[0]}, true
 }
 
-func sortedUnion[T cmp.Ordered](a, b []T) []T {
-	all := slices.Concat(a, b)
+func sortedSet[T cmp.Ordered](all []T) []T {
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
 func (r *Resolver) index(e *entity.Indexed, members []*node) {
+	words, terms := 0, 0
+	for _, n := range members {
+		said := r.say(n)
+		words, terms = words+len(said.words), terms+len(said.terms)
+	}
+	e.Words, e.Terms = slices.Grow(e.Words, words), slices.Grow(e.Terms, terms)
 	for _, n := range members {
 		said := r.say(n)
 		e.Words = append(e.Words, said.words...)
 		e.Terms = append(e.Terms, said.terms...)
 	}
-	e.Words, e.Terms = sortedUnion(e.Words, nil), sortedUnion(e.Terms, nil)
+	e.Words, e.Terms = sortedSet(e.Words), sortedSet(e.Terms)
 }
 
 // SchemaPolicy implements the survivorship rules of a schema: attribute order, trust in sources, and
@@ -185,10 +197,18 @@ func NewSchemaPolicy(s *match.Schema) SchemaPolicy {
 // Names returns the attributes in schema order. The caller must not change them.
 func (p SchemaPolicy) Names() []string { return p.names }
 
+// attribute returns an attribute of the schema, nil if it declares none with the name. Schema.Attribute copies it.
+func (p SchemaPolicy) attribute(name string) *match.Attribute {
+	if i := slices.Index(p.names, name); i >= 0 {
+		return &p.Attributes[i]
+	}
+	return nil
+}
+
 // Many reports whether the schema declares a list.
 func (p SchemaPolicy) Many(attribute string) bool {
-	a, _ := p.Attribute(attribute)
-	return a.Many
+	a := p.attribute(attribute)
+	return a != nil && a.Many
 }
 
 // Blocks returns the blocks of the schema. The caller must not change them.
@@ -203,7 +223,7 @@ const halfLife = 730
 
 // HalfLife returns the half-life of an attribute in days, two years if the schema declares none.
 func (p SchemaPolicy) HalfLife(attribute string) float64 {
-	if a, _ := p.Attribute(attribute); a.HalfLife > 0 {
+	if a := p.attribute(attribute); a != nil && a.HalfLife > 0 {
 		return float64(a.HalfLife)
 	}
 	return halfLife

@@ -7,7 +7,6 @@ package document
 
 import (
 	"encoding/json"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,7 +22,10 @@ import (
 // AppendAttributes appends attributes to b, sorted by name.
 func AppendAttributes(b []byte, attributes entity.Attributes) []byte {
 	var stack [32]string
-	names := slices.AppendSeq(stack[:0], maps.Keys(attributes))
+	names := stack[:0]
+	for name := range attributes { // without the function values of maps.Keys
+		names = append(names, name)
+	}
 	slices.Sort(names)
 	b = append(b, '{')
 	for i, name := range names {
