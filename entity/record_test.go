@@ -108,6 +108,7 @@ func TestTerm_Frozen(t *testing.T) {
 		{"name", "café 寿司", 0xf3b852511f15d34a},
 		{"a", "bc", 0x899855c5c500bc83},
 		{"ab", "c", 0xa9aac9f8908ad427},
+		{"name", strings.Repeat("springfield ", 20), 0x34954e6630b214b4},
 	} {
 		if got := entity.Term(c.attribute, c.normal); got != c.want {
 			t.Errorf("Term(%q, %q) = %#016x, want %#016x", c.attribute, c.normal, got, c.want)

@@ -9,10 +9,7 @@ import "github.com/cespare/xxhash/v2"
 // value, which no attribute has, means "this attribute has a value"; the empty name, which no attribute
 // has, means the kind.
 func Term(attribute, normalised string) uint64 {
-	var d xxhash.Digest
-	d.Reset()
-	_, _ = d.Write([]byte{byte(len(attribute))})
-	_, _ = d.WriteString(attribute)
-	_, _ = d.WriteString(normalised)
-	return d.Sum64()
+	var room [128]byte // on the stack; most terms fit
+	b := append(room[:0], byte(len(attribute)))
+	return xxhash.Sum64(append(append(b, attribute...), normalised...))
 }

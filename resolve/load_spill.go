@@ -143,9 +143,12 @@ func readSpilled(b []byte) *entity.Record {
 	attributes := int(s.number())
 	rec.Source, rec.Key, rec.Kind = s.string(), s.string(), s.string()
 	rec.Attributes = make(entity.Attributes, attributes)
-	for range attributes {
-		name := s.string()
-		values := make([]string, s.length())
+	single := make([]string, attributes) // most attributes have one value
+	for n := range attributes {
+		name, values := s.string(), single[n:n+1:n+1]
+		if length := s.length(); length != 1 {
+			values = make([]string, length)
+		}
 		for i := range values {
 			values[i] = s.string()
 		}
