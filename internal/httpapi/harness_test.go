@@ -39,13 +39,17 @@ type fixture struct {
 // soon is the notice of a generation that a test waits for; a map covers at most a second more.
 const soon = 4 * time.Second
 
-// openService opens an installation of two cells, which is new if the directory is empty.
+// openService opens an installation of two cells, which is new if the directory is empty. The map of a blank one covers
+// the usual notice, for which a growth would wait.
 func openService(t testing.TB, dir string, notice time.Duration) *locus.DB {
 	t.Helper()
-	if err := blank.Fill(dir, 2); err != nil {
+	opts := &storage.Options{Notice: notice, Scratch: true}
+	if notice != 0 {
+		opts.Cells = 2
+	} else if err := blank.Fill(dir, 2); err != nil {
 		t.Fatal(err)
 	}
-	cells, err := storage.Open(t.Context(), dir, &storage.Options{Notice: notice, Scratch: true})
+	cells, err := storage.Open(t.Context(), dir, opts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -279,7 +279,7 @@ func TestDeliver_ConnectsAgain(t *testing.T) {
 // A delivery to brokers that are gone ends with why, and long before its time is over.
 func TestDeliver_SaysWhyNoBrokerAnswers(t *testing.T) {
 	t.Parallel()
-	longtest.Slow(t)
+	longtest.Gate(t, "nothing; it waits half a minute for a broker")
 	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.DefaultNumPartitions(3), kfake.SeedTopics(1, "trail"))
 	if err != nil {
 		t.Fatal(err)
