@@ -60,10 +60,10 @@ func Slow(t testing.TB) {
 	}
 }
 
-// Gate skips a test outside of the gate; otherwise names what go test runs instead.
+// Gate skips a test outside of the gate, and under -short; otherwise names what go test runs instead.
 func Gate(t testing.TB, otherwise string) {
 	t.Helper()
-	if !InGate() {
+	if testing.Short() || !InGate() {
 		t.Skipf("left to .ci/run (CI=1): %s", otherwise)
 	}
 }
