@@ -11,11 +11,7 @@ import (
 // TestFirms_OtherScripts compares names of firms in scripts other than Latin without anything besides them.
 func TestFirms_OtherScripts(t *testing.T) {
 	t.Parallel()
-	m := match.New(match.Place(), nil)
-	for _, c := range []struct {
-		a, b string
-		same bool
-	}{
+	compareFirms(t, true, []firms{
 		{"北京市华鹰贸易有限公司", "华鹰贸易", true},
 		{"華鷹貿易有限公司", "华鷹贸易", true},
 		{"북부오아시스건설㈜", "주식회사 북부오아시스건설", true},
@@ -29,19 +25,7 @@ func TestFirms_OtherScripts(t *testing.T) {
 		{"华鹰贸易", "华鹰食品", false},
 		{"星野商事", "星野食品", false},
 		{"الأفق للتجارة", "الأفق للبناء", false},
-	} {
-		t.Run(c.a+" "+c.b, func(t *testing.T) {
-			t.Parallel()
-			a, b := m.Normalise("s", "1", called(c.a)), m.Normalise("s", "2", called(c.b))
-			v := m.Compare(a, b)
-			if got := m.Decide(v) == match.Same; got != c.same {
-				t.Errorf("same: %v\n%+v", got, m.Explain(a, b, v).Lines)
-			}
-			if c.same {
-				wantShared(t, a, b)
-			}
-		})
-	}
+	})
 }
 
 // TestPersons_OtherScripts compares the names of people who are born on one day in one city.

@@ -10,14 +10,36 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
+// firms are two names, and whether they are of one firm.
+type firms struct {
+	a, b string
+	same bool
+}
+
+// compareFirms compares names of firms without anything besides them. Those of one firm share a blocking key if keys
+// is set.
+func compareFirms(t *testing.T, keys bool, pairs []firms) {
+	t.Helper()
+	m := match.New(match.Place(), nil)
+	for _, c := range pairs {
+		t.Run(c.a+" "+c.b, func(t *testing.T) {
+			t.Parallel()
+			a, b := m.Normalise("s", "1", called(c.a)), m.Normalise("s", "2", called(c.b))
+			v := m.Compare(a, b)
+			if got := m.Decide(v) == match.Same; got != c.same {
+				t.Errorf("same: %v\n%+v", got, m.Explain(a, b, v).Lines)
+			}
+			if keys && c.same {
+				wantShared(t, a, b)
+			}
+		})
+	}
+}
+
 // TestFirms compares names of firms without anything besides them.
 func TestFirms(t *testing.T) {
 	t.Parallel()
-	m := match.New(match.Place(), nil)
-	for _, c := range []struct {
-		a, b string
-		same bool
-	}{
+	compareFirms(t, false, []firms{
 		{"Pereira Consulting Ltd", "Pereira Consult. Limited", true},
 		{"Xecra Manufacturing Inc", "XECRA MFG INC", true},
 		{"Braun International Services", "Braun Intl Svcs", true},
@@ -34,16 +56,7 @@ func TestFirms(t *testing.T) {
 		{"Hartmann Logistik GmbH", "Hartmann Immobilien GmbH", false},
 		{"Becker Bau GmbH", "Becker Beratung GmbH", false},
 		{"Smith Services", "Smith Consulting", false},
-	} {
-		t.Run(c.a+" "+c.b, func(t *testing.T) {
-			t.Parallel()
-			a, b := m.Normalise("s", "1", called(c.a)), m.Normalise("s", "2", called(c.b))
-			v := m.Compare(a, b)
-			if got := m.Decide(v) == match.Same; got != c.same {
-				t.Errorf("same: %v\n%+v", got, m.Explain(a, b, v).Lines)
-			}
-		})
-	}
+	})
 }
 
 // TestFirms_Place shows that the city of a thing says nothing in its name, and that more than the name joins what a word separates.
