@@ -36,7 +36,7 @@ func (h *Handle) Labelled(ctx context.Context, draft *match.Matcher) (*Labelled,
 	}
 	seen := map[derived.Pair]bool{} // a decision is stored under both of its records
 	said := slices.DeleteFunc(s.said, func(d entity.Decision) bool {
-		a, b, pair := s.known[d.A], s.known[d.B], ordered(d.A, d.B)
+		a, b, pair := s.known[d.A], s.known[d.B], derived.PairOf(d.A, d.B)
 		if seen[pair] {
 			return true
 		}

@@ -111,7 +111,7 @@ func (h *Handle) pairs(ctx context.Context, edges []derived.Edge, order Order) (
 	if err != nil {
 		return nil, err
 	}
-	of, err := h.entitiesOf(ctx, records)
+	of, err := h.engine.EntitiesOf(ctx, records)
 	if err != nil {
 		return nil, err
 	}
@@ -146,17 +146,17 @@ func (h *Handle) pairs(ctx context.Context, edges []derived.Edge, order Order) (
 		m := h.engine.Kind(a.Kind).Matcher
 		v := edges[i].Vector // weighted by current name frequencies
 		pair := ReviewPair{A: a.Ref, B: b.Ref, EntityA: x.ID, EntityB: y.ID, Kind: a.Kind, Joined: x.ID == y.ID,
-			puids: ordered(a.PUID, b.PUID)}
+			puids: derived.PairOf(a.PUID, b.PUID)}
 		switch {
 		case pair.Joined:
 			pair.Merges, pair.settles = len(x.Members), len(x.Members)-1
 			if order == Best || order == Teaches &&
-				(m.Decide(v) != match.Same || extreme[ordered(a.Anchor, b.Anchor)] != edges[i]) {
+				(m.Decide(v) != match.Same || extreme[derived.PairOf(a.Anchor, b.Anchor)] != edges[i]) {
 				continue
 			}
 		default:
 			pair.Merges, pair.settles = len(x.Members)+len(y.Members), len(x.Members)*len(y.Members)
-			if order != Chance && (m.Decide(v) != match.Possible || Between(decisions, x.PUIDs(), y.PUIDs()) != nil || extreme[ordered(a.Anchor, b.Anchor)] != edges[i]) {
+			if order != Chance && (m.Decide(v) != match.Possible || Between(decisions, x.PUIDs(), y.PUIDs()) != nil || extreme[derived.PairOf(a.Anchor, b.Anchor)] != edges[i]) {
 				continue
 			}
 		}
@@ -183,7 +183,7 @@ func (h *Handle) extremes(of map[entity.PUID]*entity.Entity, edges []derived.Edg
 		if e.A > e.B || !known || !other {
 			continue
 		}
-		between := ordered(a, b)
+		between := derived.PairOf(a, b)
 		was, some := found[between]
 		switch {
 		case a == b:
@@ -195,34 +195,6 @@ func (h *Handle) extremes(of map[entity.PUID]*entity.Entity, edges []derived.Edg
 		}
 	}
 	return found
-}
-
-// entitiesOf reads the entities of records, by anchor. Entities changed by a concurrent merge or deletion are left out.
-func (h *Handle) entitiesOf(ctx context.Context, records []*entity.Record) (map[entity.PUID]*entity.Entity, error) {
-	var anchors []entity.PUID
-	for _, rec := range records {
-		if rec != nil && !rec.Deleted() {
-			anchors = append(anchors, rec.Anchor)
-		}
-	}
-	slices.Sort(anchors)
-	anchors = slices.Compact(anchors)
-	found, err := h.engine.Stored(ctx, anchors)
-	if err != nil {
-		return nil, err
-	}
-	of := map[entity.PUID]*entity.Entity{}
-	for i, e := range found {
-		if e != nil {
-			of[anchors[i]] = e
-		}
-	}
-	for _, rec := range records {
-		if rec != nil && !rec.Deleted() && rec.Anchor == rec.PUID && of[rec.PUID] == nil {
-			of[rec.PUID] = h.engine.Resolver.Alone(rec)
-		}
-	}
-	return of, nil
 }
 
 // taught returns how many bits the answer about a pair teaches, to a hundredth.

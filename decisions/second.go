@@ -27,7 +27,7 @@ func (h *Handle) answered(ctx context.Context, q ReviewQuery) (all []question, e
 		if d.Withdrawn || len(said) != 1 || said[0].Author == q.Filter.Person || d.ByAgent() {
 			return
 		}
-		p := ordered(d.A, d.B)
+		p := derived.PairOf(d.A, d.B)
 		f := fnv.New64a()
 		_ = binary.Write(f, binary.BigEndian, [2]int64{int64(p.A), int64(p.B)})
 		all = append(all, question{place: int64(f.Sum64() >> 1), edge: derived.Edge{A: p.A, B: p.B}})

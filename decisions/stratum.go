@@ -91,7 +91,7 @@ func (h *Handle) linked(ctx context.Context, pairs []surveyedPair) (func(*survey
 			about = append(about, p.a, p.b)
 		}
 	}
-	of, err := h.entitiesOf(ctx, about)
+	of, err := h.engine.EntitiesOf(ctx, about)
 	if err != nil {
 		return nil, err
 	}

@@ -147,23 +147,21 @@ func (h *Handle) surveyPairs(ctx context.Context, s *survey, records map[entity.
 		if !d.Pair() || d.Withdrawn {
 			continue
 		}
-		decided[ordered(d.A, d.B)] = d
+		decided[derived.PairOf(d.A, d.B)] = d
 		if a, b := records[d.A], records[d.B]; d.Verdict == entity.VerdictDifferent && !d.ByAgent() && a != nil && b != nil {
-			apart[ordered(a.Anchor, b.Anchor)] = true
+			apart[derived.PairOf(a.Anchor, b.Anchor)] = true
 		}
 	}
 	for _, e := range read.edges {
-		p := surveyedPair{Edge: e, a: records[e.A], b: records[e.B], said: decided[ordered(e.A, e.B)]}
+		p := surveyedPair{Edge: e, a: records[e.A], b: records[e.B], said: decided[derived.PairOf(e.A, e.B)]}
 		if p.a == nil || p.b == nil || p.a.Kind != p.b.Kind {
 			continue
 		}
 		if err := h.engine.EnsureKind(ctx, p.a.Kind); err != nil {
 			return err
 		}
-		p.implied = (p.said == nil || p.said.ByAgent()) && !p.joined() && apart[ordered(p.a.Anchor, p.b.Anchor)]
+		p.implied = (p.said == nil || p.said.ByAgent()) && !p.joined() && apart[derived.PairOf(p.a.Anchor, p.b.Anchor)]
 		s.pairs = append(s.pairs, p)
 	}
 	return nil
 }
-
-func ordered(a, b entity.PUID) derived.Pair { return derived.Pair{A: min(a, b), B: max(a, b)} }

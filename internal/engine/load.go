@@ -69,25 +69,44 @@ func (e *Engine) Stored(ctx context.Context, anchors []entity.PUID) ([]*entity.E
 	return entities, err
 }
 
+// EntitiesOf reads the entities of records, by anchor. Records may be nil or deleted. Entities that a concurrent merge
+// or deletion has changed are left out.
+func (e *Engine) EntitiesOf(ctx context.Context, records []*entity.Record) (map[entity.PUID]*entity.Entity, error) {
+	var anchors []entity.PUID
+	for _, rec := range records {
+		if rec != nil && !rec.Deleted() {
+			anchors = append(anchors, rec.Anchor)
+		}
+	}
+	slices.Sort(anchors)
+	anchors = slices.Compact(anchors)
+	found, err := e.Stored(ctx, anchors)
+	if err != nil {
+		return nil, err
+	}
+	of := map[entity.PUID]*entity.Entity{}
+	for i, stored := range found {
+		if stored != nil {
+			of[anchors[i]] = stored
+		}
+	}
+	for _, rec := range records {
+		if rec != nil && !rec.Deleted() && rec.Anchor == rec.PUID && of[rec.PUID] == nil {
+			of[rec.PUID] = e.Resolver.Alone(rec)
+		}
+	}
+	return of, nil
+}
+
 // EntityOf reads the entity of a record. It returns nil if the record is deleted or a concurrent merge or deletion
 // intervened.
 func (e *Engine) EntityOf(ctx context.Context, puid entity.PUID) (*entity.Entity, error) {
 	records, err := e.Records(ctx, []entity.PUID{puid})
-	if err != nil {
+	if err != nil || records[0] == nil {
 		return nil, err
 	}
-	rec := records[0]
-	if rec == nil || rec.Deleted() {
-		return nil, nil
-	}
-	found, err := e.Stored(ctx, []entity.PUID{rec.Anchor})
-	if err != nil {
-		return nil, err
-	}
-	if found[0] == nil && rec.Anchor == rec.PUID {
-		return e.Resolver.Alone(rec), nil
-	}
-	return found[0], nil
+	of, err := e.EntitiesOf(ctx, records)
+	return of[records[0].Anchor], err
 }
 
 // Decisions reads the decisions stored under records, ordered by record and topic.

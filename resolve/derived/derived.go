@@ -37,6 +37,9 @@ func (e Edge) Mirror() Edge { e.A, e.B = e.B, e.A; return e }
 // Pair identifies an edge without its content.
 type Pair struct{ A, B entity.PUID }
 
+// PairOf returns the pair of two records, the smaller puid first.
+func PairOf(a, b entity.PUID) Pair { return Pair{A: min(a, b), B: max(a, b)} }
+
 // Redo marks a record that was written or decided about and whose consequences may be missing. It is
 // written in the transaction of the record or decision, and removed once all consequences are durable.
 type Redo struct {
