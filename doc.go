@@ -21,7 +21,9 @@
 //
 //	Records    put, get, list, delete, erase          records
 //	Entities   get, find, search, relations           entities
-//	Decisions  decide, merge, unmerge, review         decisions
+//	Decisions  decide, merge, unmerge, list           decisions
+//	Review     pairs to decide about, assignments     review
+//	Quality    estimates, profile of the data         quality
 //	Explain    why, why not, how, what if, route      explain
 //	Kinds      list, create, compare, migrate         kinds
 //	Rollups    define, query, verify, explain         rollups   how one cell follows its log: rollup

@@ -16,7 +16,9 @@ import (
 	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/quality"
 	"github.com/locus-db/locus/records"
+	"github.com/locus-db/locus/review"
 	"github.com/locus-db/locus/rollup"
 	"github.com/locus-db/locus/rollups"
 )
@@ -144,6 +146,58 @@ func ExampleDB_Decisions() {
 	// Output:
 	// true
 	// false
+}
+
+// Two records that may be one thing wait for a person; the answer takes them off the queue.
+func ExampleDB_Review() {
+	ctx := context.Background()
+	db, done := installation()
+	defer done()
+
+	_, err := db.Records().Put(ctx, []records.Input{
+		{Ref: entity.Ref{Source: "chamber", Key: "1"},
+			Attributes: entity.Attributes{"name": {"Joes Pizza"}, "address": {"1000 Market Street"}}},
+		{Ref: entity.Ref{Source: "crawler", Key: "2"},
+			Attributes: entity.Attributes{"name": {"Joe's Pizza"}, "address": {"22 Pine Street"}}},
+	})
+	check(err)
+	page, err := db.Review().List(ctx, review.Query{})
+	check(err)
+	pair := page.Pairs[0]
+	fmt.Println(pair.A, pair.B, pair.Explanation.Weight)
+
+	chosen := &review.Selection{Pairs: []review.Chosen{{A: "chamber:1", B: "crawler:2"}}}
+	_, _, err = db.Review().DecideAll(ctx, chosen, "", entity.VerdictSame, decisions.By{Author: "ann", Reason: "it moved"})
+	check(err)
+	page, err = db.Review().List(ctx, review.Query{})
+	check(err)
+	fmt.Println(len(page.Pairs))
+	// Output:
+	// chamber:1 crawler:2 +2.30
+	// 0
+}
+
+// A profile shows how many records an attribute has, and which shapes its values have.
+func ExampleDB_Quality() {
+	ctx := context.Background()
+	db, done := installation()
+	defer done()
+
+	_, err := db.Records().Put(ctx, shops)
+	check(err)
+	profile, err := db.Quality().Profile(ctx, quality.ProfileQuery{})
+	check(err)
+	places := profile.Kinds[0]
+	fmt.Println(places.Kind, places.Records, "records", places.Entities, "entity")
+	for _, a := range places.Attributes {
+		if a.Filled > 0 {
+			fmt.Println(a.Name, a.Filled, a.Shapes[0].Shape)
+		}
+	}
+	// Output:
+	// place 2 records 1 entity
+	// name 2 Aa Aa
+	// phones 2 (999) 999-9999
 }
 
 // The lines of an explanation add up to the weight of the pair.

@@ -23,8 +23,10 @@ import (
 	"github.com/locus-db/locus/internal/peer"
 	"github.com/locus-db/locus/kinds"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/quality"
 	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/review"
 	"github.com/locus-db/locus/rollups"
 	"github.com/locus-db/locus/sinks"
 	"github.com/locus-db/locus/sources"
@@ -40,6 +42,8 @@ type DB struct {
 	records   *records.Handle
 	entities  *entities.Handle
 	decisions *decisions.Handle
+	review    *review.Handle
+	quality   *quality.Handle
 	explain   *explain.Handle
 	kinds     *kinds.Handle
 	rollups   *rollups.Handle
@@ -61,8 +65,14 @@ func (db *DB) Records() *records.Handle { return db.records }
 // Entities returns the handle that reads and searches entities.
 func (db *DB) Entities() *entities.Handle { return db.entities }
 
-// Decisions returns the handle that makes and lists human decisions, and lists the pairs to review.
+// Decisions returns the handle that makes, withdraws and lists human decisions.
 func (db *DB) Decisions() *decisions.Handle { return db.decisions }
+
+// Review returns the handle that lists and assigns the pairs of records to review.
+func (db *DB) Review() *review.Handle { return db.review }
+
+// Quality returns the handle that estimates how good the entities are, and profiles the data.
+func (db *DB) Quality() *quality.Handle { return db.quality }
 
 // Explain returns the handle that explains why records are or are not one entity.
 func (db *DB) Explain() *explain.Handle { return db.explain }
@@ -201,6 +211,8 @@ func (db *DB) open(ctx context.Context, o *Options, asked []*match.Schema) error
 	db.records = records.New(e)
 	db.entities = entities.New(e, db.records)
 	db.decisions = decisions.New(e, db.records, db.entities)
+	db.review = review.New(e, db.entities, db.decisions)
+	db.quality = quality.New(e)
 	db.explain = explain.New(e, db.records, db.entities, db.decisions)
 	db.audit = audits.New(e, o.Audit)
 	db.cells = cells.New(e, db.rollups, db.audit)

@@ -429,13 +429,13 @@ func (p *GetProfileParams) query() url.Values {
 
 // GetProfile is GET /v1/quality/profile: Profile of the records and entities: filled attributes, shapes of values, duplicates within sources, sizes of entities, match weights, and the effect of other thresholds. Computed from a sample in a large installation.
 // The parameters may be nil.
-func (c *Client) GetProfile(ctx context.Context, params *GetProfileParams) (*DecisionsProfile, error) {
-	return value[DecisionsProfile](ctx, c, &operation{method: "GET", path: "/v1/quality/profile", repeatable: true, query: params.query()})
+func (c *Client) GetProfile(ctx context.Context, params *GetProfileParams) (*QualityProfile, error) {
+	return value[QualityProfile](ctx, c, &operation{method: "GET", path: "/v1/quality/profile", repeatable: true, query: params.query()})
 }
 
 // GetQuality is GET /v1/quality: Precision and recall of the entities, estimated from decisions about randomly drawn pairs.
-func (c *Client) GetQuality(ctx context.Context) (*DecisionsQuality, error) {
-	return value[DecisionsQuality](ctx, c, &operation{method: "GET", path: "/v1/quality", repeatable: true})
+func (c *Client) GetQuality(ctx context.Context) (*QualityEstimate, error) {
+	return value[QualityEstimate](ctx, c, &operation{method: "GET", path: "/v1/quality", repeatable: true})
 }
 
 // GetReadiness is GET /readyz: 200 if it can serve, otherwise 503 with the reason.
@@ -449,8 +449,8 @@ func (c *Client) GetRecord(ctx context.Context, source string, key string) (*Rec
 }
 
 // GetReviewTeam is GET /v1/review/team: How many pairs each person answered, how often people agree, the pairs they disagree about, and bulk decisions.
-func (c *Client) GetReviewTeam(ctx context.Context) (*DecisionsTeam, error) {
-	return value[DecisionsTeam](ctx, c, &operation{method: "GET", path: "/v1/review/team", repeatable: true})
+func (c *Client) GetReviewTeam(ctx context.Context) (*ReviewTeam, error) {
+	return value[ReviewTeam](ctx, c, &operation{method: "GET", path: "/v1/review/team", repeatable: true})
 }
 
 // GetRollup is GET /v1/rollups/{name}: State of a rollup in each cell.
@@ -1033,12 +1033,12 @@ func (c *Client) ListReview(ctx context.Context, params *ListReviewParams) (*Rev
 }
 
 // AllReview returns the items of all pages of ListReview, which are read as they are needed. An error ends it.
-func (c *Client) AllReview(ctx context.Context, params *ListReviewParams) iter.Seq2[DecisionsReviewPair, error] {
+func (c *Client) AllReview(ctx context.Context, params *ListReviewParams) iter.Seq2[ReviewPair, error] {
 	var page ListReviewParams
 	if params != nil {
 		page = *params
 	}
-	return pages(func() ([]DecisionsReviewPair, bool, error) {
+	return pages(func() ([]ReviewPair, bool, error) {
 		answer, err := c.ListReview(ctx, &page)
 		if err != nil {
 			return nil, false, err
@@ -1187,8 +1187,8 @@ func (c *Client) PlanCells(ctx context.Context, body *GrowRequest) (*CellPlan, e
 }
 
 // PreviewDecisions is POST /v1/decisions/preview: Which pairs of the review queue are selected, and the effect of one verdict about all of them; changes nothing.
-func (c *Client) PreviewDecisions(ctx context.Context, body *PreviewRequest) (*DecisionsEffect, error) {
-	return value[DecisionsEffect](ctx, c, &operation{method: "POST", path: "/v1/decisions/preview", repeatable: true, body: body})
+func (c *Client) PreviewDecisions(ctx context.Context, body *PreviewRequest) (*ReviewEffect, error) {
+	return value[ReviewEffect](ctx, c, &operation{method: "POST", path: "/v1/decisions/preview", repeatable: true, body: body})
 }
 
 // PutImport is PUT /v1/sources/{source}/import: Report an import into a source when it has ended: the list of sources shows the last one.

@@ -21,9 +21,9 @@ type AssignRequest struct {
 	// Number of days; 7 by default
 	Days *int64 `json:"days,omitempty"`
 	// Pairs of the head of the review queue; all of it without filter and pairs
-	Filter *DecisionsFilter `json:"filter,omitempty"`
+	Filter *ReviewFilter `json:"filter,omitempty"`
 	// These pairs, instead of a filter
-	Pairs []DecisionsChosen `json:"pairs,omitempty"`
+	Pairs []ReviewChosen `json:"pairs,omitempty"`
 	// Name of a person as decisions have it; empty to release the pairs
 	To string `json:"to,omitempty"`
 }
@@ -124,9 +124,9 @@ type BulkRequest struct {
 	// Author of the decisions, at most 255 bytes
 	Author string `json:"author,omitempty"`
 	// Pairs of the head of the review queue; all of it without filter and pairs
-	Filter *DecisionsFilter `json:"filter,omitempty"`
+	Filter *ReviewFilter `json:"filter,omitempty"`
 	// These pairs, instead of a filter
-	Pairs []DecisionsChosen `json:"pairs,omitempty"`
+	Pairs []ReviewChosen `json:"pairs,omitempty"`
 	// Reason, at most 1024 bytes
 	Reason string `json:"reason,omitempty"`
 	// That of the preview; required with a filter. If other pairs are selected by now, nothing is decided
@@ -627,55 +627,6 @@ type DecisionList struct {
 	Decisions []DecisionsDecided `json:"decisions"`
 }
 
-// DecisionsAgreement is the object of this name in the OpenAPI document.
-type DecisionsAgreement struct {
-	A string `json:"a"`
-	// Number of these with the same answer
-	Agree int64  `json:"agree"`
-	B     string `json:"b"`
-	// Pairs that both answered
-	Pairs int64 `json:"pairs"`
-}
-
-// DecisionsAssignment is the object of this name in the OpenAPI document.
-type DecisionsAssignment struct {
-	// Person who assigned it
-	By    string    `json:"by,omitempty"`
-	To    string    `json:"to"`
-	Until time.Time `json:"until"`
-}
-
-// DecisionsAttributeProfile is the object of this name in the OpenAPI document.
-type DecisionsAttributeProfile struct {
-	Filled    int64            `json:"filled"`
-	Name      string           `json:"name"`
-	Odd       []DecisionsShape `json:"odd"`
-	OddValues int64            `json:"odd_values"`
-	Shapes    []DecisionsShape `json:"shapes"`
-	Sources   []int64          `json:"sources"`
-	Type      string           `json:"type"`
-	Values    int64            `json:"values"`
-}
-
-// DecisionsBatch is the object of this name in the OpenAPI document.
-type DecisionsBatch struct {
-	At     time.Time `json:"at"`
-	Author string    `json:"author,omitempty"`
-	ID     string    `json:"id"`
-	Reason string    `json:"reason,omitempty"`
-	// Decisions in force: neither withdrawn nor replaced
-	Stands  int64  `json:"stands"`
-	Verdict string `json:"verdict"`
-}
-
-// DecisionsChosen is the object of this name in the OpenAPI document.
-type DecisionsChosen struct {
-	// Puid or SOURCE:KEY
-	A string `json:"a"`
-	// Puid or SOURCE:KEY
-	B string `json:"b"`
-}
-
 // DecisionsDecided is the object of this name in the OpenAPI document.
 type DecisionsDecided struct {
 	A         string         `json:"a"`
@@ -699,235 +650,6 @@ type DecisionsDecided struct {
 	Value     string         `json:"value,omitempty"`
 	Verdict   string         `json:"verdict"`
 	Withdrawn bool           `json:"withdrawn,omitempty"`
-}
-
-// DecisionsDisagreement is the object of this name in the OpenAPI document.
-type DecisionsDisagreement struct {
-	A         string         `json:"a"`
-	Answers   []EntityAnswer `json:"answers"`
-	At        time.Time      `json:"at"`
-	Attribute string         `json:"attribute,omitempty"`
-	Author    string         `json:"author,omitempty"`
-	B         string         `json:"b,omitempty"`
-	Batch     string         `json:"batch,omitempty"`
-	By        string         `json:"by,omitempty"`
-	Conflict  string         `json:"conflict,omitempty"`
-	Earlier   []EntityAnswer `json:"earlier,omitempty"`
-	EntityA   string         `json:"entity_a,omitempty"`
-	EntityB   string         `json:"entity_b,omitempty"`
-	Hidden    bool           `json:"hidden,omitempty"`
-	Kind      string         `json:"kind,omitempty"`
-	Pending   bool           `json:"pending,omitempty"`
-	Reason    string         `json:"reason,omitempty"`
-	RefA      *EntityRef     `json:"ref_a,omitempty"`
-	RefB      *EntityRef     `json:"ref_b,omitempty"`
-	Settles   bool           `json:"settles,omitempty"`
-	Value     string         `json:"value,omitempty"`
-	Verdict   string         `json:"verdict"`
-	Withdrawn bool           `json:"withdrawn,omitempty"`
-}
-
-// DecisionsEffect is the object of this name in the OpenAPI document.
-type DecisionsEffect struct {
-	// Size of the largest resulting entity; missing if none changes
-	Largest *DecisionsEffectEntity `json:"largest,omitempty"`
-	// Entities that would be merged
-	Merged int64 `json:"merged"`
-	// There are more pairs further down in the queue, which were not selected
-	More  bool                  `json:"more,omitempty"`
-	Pairs []DecisionsReviewPair `json:"pairs"`
-	// Entities that would be split
-	Split int64 `json:"split"`
-	// Identifies exactly these pairs; required for a bulk decision by a filter, which is refused if the pairs have changed
-	Stamp string `json:"stamp"`
-}
-
-// DecisionsEffectEntity is the object of this name in the OpenAPI document.
-type DecisionsEffectEntity struct {
-	ID      string   `json:"id"`
-	Of      []string `json:"of"`
-	Records int64    `json:"records"`
-}
-
-// DecisionsFilter is the object of this name in the OpenAPI document.
-type DecisionsFilter struct {
-	// all, the default; none: assigned to no person; mine: to the caller; open: mine or none; or the name of a person
-	Assigned string `json:"assigned,omitempty"`
-	// The pair disagrees in this attribute
-	Attribute string `json:"attribute,omitempty"`
-	// Whole bits of the match weight, such as 3 for 3.00 to 3.99
-	Bits string `json:"bits,omitempty"`
-	Kind string `json:"kind,omitempty"`
-	// One of the records is of this source
-	Source string `json:"source,omitempty"`
-}
-
-// DecisionsInterval is the object of this name in the OpenAPI document.
-type DecisionsInterval struct {
-	High  float64 `json:"high"`
-	Low   float64 `json:"low"`
-	Value float64 `json:"value"`
-}
-
-// DecisionsKeyCount is the object of this name in the OpenAPI document.
-type DecisionsKeyCount struct {
-	Key     string `json:"key"`
-	Keys    int64  `json:"keys"`
-	Records int64  `json:"records"`
-}
-
-// DecisionsKindProfile is the object of this name in the OpenAPI document.
-type DecisionsKindProfile struct {
-	Attributes   []DecisionsAttributeProfile `json:"attributes"`
-	BlockingKeys []DecisionsKeyCount         `json:"blocking_keys"`
-	Entities     int64                       `json:"entities"`
-	Evidence     []DecisionsLevelEvidence    `json:"evidence"`
-	Keyed        int64                       `json:"keyed"`
-	Kind         string                      `json:"kind"`
-	MatchWeights []DecisionsWeightCount      `json:"match_weights"`
-	MoreSources  int64                       `json:"more_sources"`
-	Records      int64                       `json:"records"`
-	Sizes        []DecisionsSizeCount        `json:"sizes"`
-	Sources      []DecisionsSourceProfile    `json:"sources"`
-	Threshold    float64                     `json:"threshold"`
-	Thresholds   []DecisionsThresholdEffect  `json:"thresholds"`
-}
-
-// DecisionsKindQuality is the object of this name in the OpenAPI document.
-type DecisionsKindQuality struct {
-	Decided   int64                     `json:"decided"`
-	Drawn     int64                     `json:"drawn"`
-	Kind      string                    `json:"kind"`
-	Pairs     int64                     `json:"pairs"`
-	Precision DecisionsInterval         `json:"precision"`
-	Recall    DecisionsInterval         `json:"recall"`
-	Strata    []DecisionsStratumQuality `json:"strata"`
-}
-
-// DecisionsLevelEvidence is the object of this name in the OpenAPI document.
-type DecisionsLevelEvidence struct {
-	Apart       int64   `json:"apart"`
-	Different   int64   `json:"different"`
-	Field       string  `json:"field"`
-	Joined      int64   `json:"joined"`
-	Level       string  `json:"level"`
-	MatchWeight float64 `json:"match_weight"`
-	Matching    int64   `json:"matching"`
-	MatchingOf  int64   `json:"matching_of"`
-	Own         bool    `json:"own,omitempty"`
-	Random      int64   `json:"random"`
-	RandomOf    int64   `json:"random_of"`
-	Same        int64   `json:"same"`
-}
-
-// DecisionsProfile is the object of this name in the OpenAPI document.
-type DecisionsProfile struct {
-	Kinds   []DecisionsKindProfile `json:"kinds"`
-	Records int64                  `json:"records"`
-	Whole   bool                   `json:"whole"`
-}
-
-// DecisionsProgress is the object of this name in the OpenAPI document.
-type DecisionsProgress struct {
-	All int64 `json:"all"`
-	// Pairs of the review queue that are assigned to the person
-	Assigned int64 `json:"assigned"`
-	// Pairs decided in bulk, which the other figures leave out
-	InBulk int64 `json:"in_bulk"`
-	// Empty for decisions without a name
-	Person string `json:"person"`
-	// Answers per hour, over the hours of the last seven days with answers
-	Rate float64 `json:"rate"`
-	// Answers since midnight UTC
-	Today int64 `json:"today"`
-	// Answers in the last seven days
-	Week int64 `json:"week"`
-}
-
-// DecisionsQuality is the object of this name in the OpenAPI document.
-type DecisionsQuality struct {
-	Kinds   []DecisionsKindQuality `json:"kinds"`
-	Records int64                  `json:"records"`
-	Whole   bool                   `json:"whole"`
-}
-
-// DecisionsReviewPair is the object of this name in the OpenAPI document.
-type DecisionsReviewPair struct {
-	A           EntityRef            `json:"a"`
-	Assigned    *DecisionsAssignment `json:"assigned,omitempty"`
-	B           EntityRef            `json:"b"`
-	EntityA     string               `json:"entity_a"`
-	EntityB     string               `json:"entity_b"`
-	Explanation MatchExplanation     `json:"explanation"`
-	Joined      bool                 `json:"joined,omitempty"`
-	Kind        string               `json:"kind"`
-	Merges      int64                `json:"merges"`
-	Teaches     float64              `json:"teaches"`
-}
-
-// DecisionsShape is the object of this name in the OpenAPI document.
-type DecisionsShape struct {
-	Example string    `json:"example"`
-	Record  EntityRef `json:"record"`
-	Shape   string    `json:"shape"`
-	Values  int64     `json:"values"`
-}
-
-// DecisionsSizeCount is the object of this name in the OpenAPI document.
-type DecisionsSizeCount struct {
-	Entities int64 `json:"entities"`
-	Records  int64 `json:"records"`
-}
-
-// DecisionsSourceProfile is the object of this name in the OpenAPI document.
-type DecisionsSourceProfile struct {
-	Duplicates int64  `json:"duplicates"`
-	Example    string `json:"example,omitempty"`
-	Members    int64  `json:"members"`
-	Records    int64  `json:"records"`
-	Source     string `json:"source"`
-}
-
-// DecisionsStratumQuality is the object of this name in the OpenAPI document.
-type DecisionsStratumQuality struct {
-	Decided   int64   `json:"decided"`
-	Drawn     int64   `json:"drawn"`
-	DrawnSame int64   `json:"drawn_same"`
-	From      float64 `json:"from,omitempty"`
-	Joined    bool    `json:"joined"`
-	Pairs     int64   `json:"pairs"`
-	To        float64 `json:"to,omitempty"`
-}
-
-// DecisionsTeam is the object of this name in the OpenAPI document.
-type DecisionsTeam struct {
-	// For each two people how often they gave the same answer to a pair
-	Agreement     []DecisionsAgreement    `json:"agreement"`
-	Batches       []DecisionsBatch        `json:"batches"`
-	Disagreements []DecisionsDisagreement `json:"disagreements"`
-	// Pairs in the first 1000 of the review queue
-	Left int64 `json:"left"`
-	// There are more pairs than left
-	More      bool                `json:"more,omitempty"`
-	People    []DecisionsProgress `json:"people"`
-	Unsettled int64               `json:"unsettled"`
-}
-
-// DecisionsThresholdEffect is the object of this name in the OpenAPI document.
-type DecisionsThresholdEffect struct {
-	Before    int64   `json:"before"`
-	Entities  int64   `json:"entities"`
-	Merged    int64   `json:"merged"`
-	Moved     int64   `json:"moved"`
-	Split     int64   `json:"split"`
-	Threshold float64 `json:"threshold"`
-}
-
-// DecisionsWeightCount is the object of this name in the OpenAPI document.
-type DecisionsWeightCount struct {
-	Apart  int64 `json:"apart"`
-	Bits   int64 `json:"bits"`
-	Joined int64 `json:"joined"`
 }
 
 // DeleteInput is the object of this name in the OpenAPI document.
@@ -1579,10 +1301,10 @@ type MoveRequest struct {
 // PreviewRequest is the object of this name in the OpenAPI document.
 type PreviewRequest struct {
 	// Pairs of the head of the review queue; all of it without filter and pairs
-	Filter *DecisionsFilter `json:"filter,omitempty"`
+	Filter *ReviewFilter `json:"filter,omitempty"`
 	// These pairs, instead of a filter
-	Pairs   []DecisionsChosen `json:"pairs,omitempty"`
-	Verdict string            `json:"verdict"`
+	Pairs   []ReviewChosen `json:"pairs,omitempty"`
+	Verdict string         `json:"verdict"`
 }
 
 // ProbeInput is the object of this name in the OpenAPI document.
@@ -1622,6 +1344,141 @@ type PutResult struct {
 	Version int64  `json:"version,omitempty"`
 	// Watermark at or after the write, for min_watermark of a rollup
 	Watermark string `json:"watermark,omitempty"`
+}
+
+// QualityAttributeProfile is the object of this name in the OpenAPI document.
+type QualityAttributeProfile struct {
+	Filled    int64          `json:"filled"`
+	Name      string         `json:"name"`
+	Odd       []QualityShape `json:"odd"`
+	OddValues int64          `json:"odd_values"`
+	Shapes    []QualityShape `json:"shapes"`
+	Sources   []int64        `json:"sources"`
+	Type      string         `json:"type"`
+	Values    int64          `json:"values"`
+}
+
+// QualityEstimate is the object of this name in the OpenAPI document.
+type QualityEstimate struct {
+	Kinds   []QualityKindEstimate `json:"kinds"`
+	Records int64                 `json:"records"`
+	Whole   bool                  `json:"whole"`
+}
+
+// QualityInterval is the object of this name in the OpenAPI document.
+type QualityInterval struct {
+	High  float64 `json:"high"`
+	Low   float64 `json:"low"`
+	Value float64 `json:"value"`
+}
+
+// QualityKeyCount is the object of this name in the OpenAPI document.
+type QualityKeyCount struct {
+	Key     string `json:"key"`
+	Keys    int64  `json:"keys"`
+	Records int64  `json:"records"`
+}
+
+// QualityKindEstimate is the object of this name in the OpenAPI document.
+type QualityKindEstimate struct {
+	Decided   int64                    `json:"decided"`
+	Drawn     int64                    `json:"drawn"`
+	Kind      string                   `json:"kind"`
+	Pairs     int64                    `json:"pairs"`
+	Precision QualityInterval          `json:"precision"`
+	Recall    QualityInterval          `json:"recall"`
+	Strata    []QualityStratumEstimate `json:"strata"`
+}
+
+// QualityKindProfile is the object of this name in the OpenAPI document.
+type QualityKindProfile struct {
+	Attributes   []QualityAttributeProfile `json:"attributes"`
+	BlockingKeys []QualityKeyCount         `json:"blocking_keys"`
+	Entities     int64                     `json:"entities"`
+	Evidence     []QualityLevelEvidence    `json:"evidence"`
+	Keyed        int64                     `json:"keyed"`
+	Kind         string                    `json:"kind"`
+	MatchWeights []QualityWeightCount      `json:"match_weights"`
+	MoreSources  int64                     `json:"more_sources"`
+	Records      int64                     `json:"records"`
+	Sizes        []QualitySizeCount        `json:"sizes"`
+	Sources      []QualitySourceProfile    `json:"sources"`
+	Threshold    float64                   `json:"threshold"`
+	Thresholds   []QualityThresholdEffect  `json:"thresholds"`
+}
+
+// QualityLevelEvidence is the object of this name in the OpenAPI document.
+type QualityLevelEvidence struct {
+	Apart       int64   `json:"apart"`
+	Different   int64   `json:"different"`
+	Field       string  `json:"field"`
+	Joined      int64   `json:"joined"`
+	Level       string  `json:"level"`
+	MatchWeight float64 `json:"match_weight"`
+	Matching    int64   `json:"matching"`
+	MatchingOf  int64   `json:"matching_of"`
+	Own         bool    `json:"own,omitempty"`
+	Random      int64   `json:"random"`
+	RandomOf    int64   `json:"random_of"`
+	Same        int64   `json:"same"`
+}
+
+// QualityProfile is the object of this name in the OpenAPI document.
+type QualityProfile struct {
+	Kinds   []QualityKindProfile `json:"kinds"`
+	Records int64                `json:"records"`
+	Whole   bool                 `json:"whole"`
+}
+
+// QualityShape is the object of this name in the OpenAPI document.
+type QualityShape struct {
+	Example string    `json:"example"`
+	Record  EntityRef `json:"record"`
+	Shape   string    `json:"shape"`
+	Values  int64     `json:"values"`
+}
+
+// QualitySizeCount is the object of this name in the OpenAPI document.
+type QualitySizeCount struct {
+	Entities int64 `json:"entities"`
+	Records  int64 `json:"records"`
+}
+
+// QualitySourceProfile is the object of this name in the OpenAPI document.
+type QualitySourceProfile struct {
+	Duplicates int64  `json:"duplicates"`
+	Example    string `json:"example,omitempty"`
+	Members    int64  `json:"members"`
+	Records    int64  `json:"records"`
+	Source     string `json:"source"`
+}
+
+// QualityStratumEstimate is the object of this name in the OpenAPI document.
+type QualityStratumEstimate struct {
+	Decided   int64   `json:"decided"`
+	Drawn     int64   `json:"drawn"`
+	DrawnSame int64   `json:"drawn_same"`
+	From      float64 `json:"from,omitempty"`
+	Joined    bool    `json:"joined"`
+	Pairs     int64   `json:"pairs"`
+	To        float64 `json:"to,omitempty"`
+}
+
+// QualityThresholdEffect is the object of this name in the OpenAPI document.
+type QualityThresholdEffect struct {
+	Before    int64   `json:"before"`
+	Entities  int64   `json:"entities"`
+	Merged    int64   `json:"merged"`
+	Moved     int64   `json:"moved"`
+	Split     int64   `json:"split"`
+	Threshold float64 `json:"threshold"`
+}
+
+// QualityWeightCount is the object of this name in the OpenAPI document.
+type QualityWeightCount struct {
+	Apart  int64 `json:"apart"`
+	Bits   int64 `json:"bits"`
+	Joined int64 `json:"joined"`
 }
 
 // Rank is the object of this name in the OpenAPI document.
@@ -1693,12 +1550,155 @@ type ResumeRequest struct {
 	FromStart *bool `json:"from_start,omitempty"`
 }
 
+// ReviewAgreement is the object of this name in the OpenAPI document.
+type ReviewAgreement struct {
+	A string `json:"a"`
+	// Number of these with the same answer
+	Agree int64  `json:"agree"`
+	B     string `json:"b"`
+	// Pairs that both answered
+	Pairs int64 `json:"pairs"`
+}
+
+// ReviewAssignment is the object of this name in the OpenAPI document.
+type ReviewAssignment struct {
+	// Person who assigned it
+	By    string    `json:"by,omitempty"`
+	To    string    `json:"to"`
+	Until time.Time `json:"until"`
+}
+
+// ReviewBatch is the object of this name in the OpenAPI document.
+type ReviewBatch struct {
+	At     time.Time `json:"at"`
+	Author string    `json:"author,omitempty"`
+	ID     string    `json:"id"`
+	Reason string    `json:"reason,omitempty"`
+	// Decisions in force: neither withdrawn nor replaced
+	Stands  int64  `json:"stands"`
+	Verdict string `json:"verdict"`
+}
+
+// ReviewChosen is the object of this name in the OpenAPI document.
+type ReviewChosen struct {
+	// Puid or SOURCE:KEY
+	A string `json:"a"`
+	// Puid or SOURCE:KEY
+	B string `json:"b"`
+}
+
+// ReviewDisagreement is the object of this name in the OpenAPI document.
+type ReviewDisagreement struct {
+	A         string         `json:"a"`
+	Answers   []EntityAnswer `json:"answers"`
+	At        time.Time      `json:"at"`
+	Attribute string         `json:"attribute,omitempty"`
+	Author    string         `json:"author,omitempty"`
+	B         string         `json:"b,omitempty"`
+	Batch     string         `json:"batch,omitempty"`
+	By        string         `json:"by,omitempty"`
+	Conflict  string         `json:"conflict,omitempty"`
+	Earlier   []EntityAnswer `json:"earlier,omitempty"`
+	EntityA   string         `json:"entity_a,omitempty"`
+	EntityB   string         `json:"entity_b,omitempty"`
+	Hidden    bool           `json:"hidden,omitempty"`
+	Kind      string         `json:"kind,omitempty"`
+	Pending   bool           `json:"pending,omitempty"`
+	Reason    string         `json:"reason,omitempty"`
+	RefA      *EntityRef     `json:"ref_a,omitempty"`
+	RefB      *EntityRef     `json:"ref_b,omitempty"`
+	Settles   bool           `json:"settles,omitempty"`
+	Value     string         `json:"value,omitempty"`
+	Verdict   string         `json:"verdict"`
+	Withdrawn bool           `json:"withdrawn,omitempty"`
+}
+
+// ReviewEffect is the object of this name in the OpenAPI document.
+type ReviewEffect struct {
+	// Size of the largest resulting entity; missing if none changes
+	Largest *ReviewEffectEntity `json:"largest,omitempty"`
+	// Entities that would be merged
+	Merged int64 `json:"merged"`
+	// There are more pairs further down in the queue, which were not selected
+	More  bool         `json:"more,omitempty"`
+	Pairs []ReviewPair `json:"pairs"`
+	// Entities that would be split
+	Split int64 `json:"split"`
+	// Identifies exactly these pairs; required for a bulk decision by a filter, which is refused if the pairs have changed
+	Stamp string `json:"stamp"`
+}
+
+// ReviewEffectEntity is the object of this name in the OpenAPI document.
+type ReviewEffectEntity struct {
+	ID      string   `json:"id"`
+	Of      []string `json:"of"`
+	Records int64    `json:"records"`
+}
+
+// ReviewFilter is the object of this name in the OpenAPI document.
+type ReviewFilter struct {
+	// all, the default; none: assigned to no person; mine: to the caller; open: mine or none; or the name of a person
+	Assigned string `json:"assigned,omitempty"`
+	// The pair disagrees in this attribute
+	Attribute string `json:"attribute,omitempty"`
+	// Whole bits of the match weight, such as 3 for 3.00 to 3.99
+	Bits string `json:"bits,omitempty"`
+	Kind string `json:"kind,omitempty"`
+	// One of the records is of this source
+	Source string `json:"source,omitempty"`
+}
+
 // ReviewList is the object of this name in the OpenAPI document.
 type ReviewList struct {
 	// Cursor of the next page; missing on the last page only
 	Cursor string `json:"cursor,omitempty"`
 	// In the requested order
-	Pairs []DecisionsReviewPair `json:"pairs"`
+	Pairs []ReviewPair `json:"pairs"`
+}
+
+// ReviewPair is the object of this name in the OpenAPI document.
+type ReviewPair struct {
+	A           EntityRef         `json:"a"`
+	Assigned    *ReviewAssignment `json:"assigned,omitempty"`
+	B           EntityRef         `json:"b"`
+	EntityA     string            `json:"entity_a"`
+	EntityB     string            `json:"entity_b"`
+	Explanation MatchExplanation  `json:"explanation"`
+	Joined      bool              `json:"joined,omitempty"`
+	Kind        string            `json:"kind"`
+	Merges      int64             `json:"merges"`
+	Teaches     float64           `json:"teaches"`
+}
+
+// ReviewProgress is the object of this name in the OpenAPI document.
+type ReviewProgress struct {
+	All int64 `json:"all"`
+	// Pairs of the review queue that are assigned to the person
+	Assigned int64 `json:"assigned"`
+	// Pairs decided in bulk, which the other figures leave out
+	InBulk int64 `json:"in_bulk"`
+	// Empty for decisions without a name
+	Person string `json:"person"`
+	// Answers per hour, over the hours of the last seven days with answers
+	Rate float64 `json:"rate"`
+	// Answers since midnight UTC
+	Today int64 `json:"today"`
+	// Answers in the last seven days
+	Week int64 `json:"week"`
+}
+
+// ReviewTeam is the object of this name in the OpenAPI document.
+type ReviewTeam struct {
+	// For each two people how often they gave the same answer to a pair
+	Agreement     []ReviewAgreement    `json:"agreement"`
+	Batches       []ReviewBatch        `json:"batches"`
+	Disagreements []ReviewDisagreement `json:"disagreements"`
+	// Pairs in the first 1000 of the review queue
+	Left int64 `json:"left"`
+	// There are more pairs than left
+	More      bool             `json:"more,omitempty"`
+	People    []ReviewProgress `json:"people"`
+	Unsettled int64            `json:"unsettled"`
 }
 
 // Rollup is the object of this name in the OpenAPI document.

@@ -55,7 +55,7 @@ func (h *Handle) Decide(ctx context.Context, list []Input) ([]Result, error) {
 		r.Watermark = d.Marks
 		stand = append(stand, d.Decision)
 	}
-	told, err := h.describe(ctx, stand)
+	told, err := h.Describe(ctx, stand)
 	if err != nil {
 		h.engine.Logger.Warn("reading back decisions failed", "err", err)
 		told = make([]Decided, len(stand))
@@ -155,8 +155,8 @@ func (h *Handle) record(ctx context.Context, address string, deleted bool) (*ent
 	return &entity.Record{PUID: puid}, nil
 }
 
-// describe adds to decisions the keys of the records, their current entities, and any conflict.
-func (h *Handle) describe(ctx context.Context, decisions []entity.Decision) ([]Decided, error) {
+// Describe adds to decisions the keys of the records, their current entities, and any conflict.
+func (h *Handle) Describe(ctx context.Context, decisions []entity.Decision) ([]Decided, error) {
 	var puids []entity.PUID
 	for _, d := range decisions {
 		if puids = append(puids, d.A); d.Pair() {

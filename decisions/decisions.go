@@ -21,12 +21,11 @@ type Handle struct {
 // New returns the decisions handle of an installation.
 func New(e *engine.Engine, r *records.Handle, en *entities.Handle) *Handle { return &Handle{e, r, en} }
 
-// Limits of decisions and of the review queue.
+// Limits of decisions.
 const (
 	MaxAuthor   = 255  // bytes of an author
 	MaxBy       = 320  // bytes of a principal
 	MaxReason   = 1024 // bytes of a reason
-	MaxReview   = 100  // pairs of a page
 	MaxUnmerged = 100  // records of one Unmerge
 )
 

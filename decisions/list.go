@@ -66,7 +66,7 @@ func (h *Handle) List(ctx context.Context, q Query) (*Page, error) {
 		last := found[limit-1].Key()
 		page.Next = strconv.FormatInt(int64(last.A), 10) + " " + last.Topic
 	}
-	page.Decisions, err = h.describe(ctx, found)
+	page.Decisions, err = h.Describe(ctx, found)
 	return page, err
 }
 
@@ -78,12 +78,10 @@ func parseAfter(after string) (key entity.DecisionKey, err error) {
 	puid, topic, _ := strings.Cut(after, " ")
 	n, err := strconv.ParseInt(puid, 10, 64)
 	if err != nil {
-		return key, errBadAfter
+		return key, engine.ErrBadAfter
 	}
 	return entity.DecisionKey{A: entity.PUID(n), Topic: topic}, nil
 }
-
-var errBadAfter = problem.Invalid("/after", "invalid", "it is not the cursor of a previous page")
 
 // about returns the decisions about the record at an address, or about any record of the entity there. A decision about
 // two of its records is listed once.
@@ -148,6 +146,20 @@ func (h *Handle) listCell(ctx context.Context, id cell.ID, after entity.Decision
 		}
 	}
 	return nil
+}
+
+// pageOfAll is how many decisions are read at a time where all are.
+const pageOfAll = 1000
+
+// EachPair calls fn once for each decision about a pair, including withdrawn ones.
+func (h *Handle) EachPair(ctx context.Context, fn func(*entity.Decision)) error {
+	_, err := h.list(ctx, entity.DecisionKey{A: math.MinInt64}, pageOfAll, func(d entity.Decision) bool {
+		if d.Pair() && d.A < d.B {
+			fn(&d)
+		}
+		return false
+	})
+	return err
 }
 
 // Between returns the decision in force between two sets of records, which is the newest; nil if there is none.

@@ -18,9 +18,9 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/cells"
-	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/internal/demo"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/quality"
 )
 
 // TestNumbersAgree compares each number wherever it is shown: on the pages, in the API and at the command line of one
@@ -104,7 +104,7 @@ func numbers(t *testing.T, base string) (map[string]map[string]string, error) {
 
 	var status cells.Status
 	api("/v1/status", nil, &status)
-	var profile decisions.Profile
+	var profile quality.Profile
 	api("/v1/quality/profile", nil, &profile)
 	var sources httpapi.SourceList
 	api("/v1/sources", nil, &sources)

@@ -23,6 +23,7 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/demo"
 	"github.com/locus-db/locus/records"
+	"github.com/locus-db/locus/review"
 )
 
 // picturesAreWanted skips the test unless pictures are requested.
@@ -60,7 +61,7 @@ func TestPictures(t *testing.T) {
 func work(t *testing.T, tab *tab) {
 	t.Helper()
 	ctx := context.Background()
-	page, err := tab.svc.Decisions().Review(ctx, decisions.ReviewQuery{Limit: 12})
+	page, err := tab.svc.Review().List(ctx, review.Query{Limit: 12})
 	if err != nil || len(page.Pairs) < 8 {
 		t.Fatal(page, err)
 	}
@@ -76,12 +77,12 @@ func work(t *testing.T, tab *tab) {
 	if _, err := tab.svc.Decisions().Decide(ctx, list); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tab.svc.Decisions().Assign(ctx, page.Pairs[6:], "Ben", "Ada", 0); err != nil {
+	if _, err := tab.svc.Review().Assign(ctx, page.Pairs[6:], "Ben", "Ada", 0); err != nil {
 		t.Fatal(err)
 	}
-	some := &decisions.Selection{Pairs: []decisions.Chosen{{A: page.Pairs[6].A.String(), B: page.Pairs[6].B.String()},
+	some := &review.Selection{Pairs: []review.Chosen{{A: page.Pairs[6].A.String(), B: page.Pairs[6].B.String()},
 		{A: page.Pairs[7].A.String(), B: page.Pairs[7].B.String()}}}
-	if _, _, err := tab.svc.Decisions().DecideAll(ctx, some, "", entity.VerdictDifferent, decisions.By{Author: "Ada", Reason: "other branches of a chain"}); err != nil {
+	if _, _, err := tab.svc.Review().DecideAll(ctx, some, "", entity.VerdictDifferent, decisions.By{Author: "Ada", Reason: "other branches of a chain"}); err != nil {
 		t.Fatal(err)
 	}
 }

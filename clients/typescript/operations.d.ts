@@ -16,9 +16,9 @@ export interface AssignRequest {
   /** Number of days; 7 by default */
   days?: number
   /** Pairs of the head of the review queue; all of it without filter and pairs */
-  filter?: DecisionsFilter
+  filter?: ReviewFilter
   /** These pairs, instead of a filter */
-  pairs?: Array<DecisionsChosen> | null
+  pairs?: Array<ReviewChosen> | null
   /** Name of a person as decisions have it; empty to release the pairs */
   to?: string
 }
@@ -108,9 +108,9 @@ export interface BulkRequest {
   /** Author of the decisions, at most 255 bytes */
   author?: string
   /** Pairs of the head of the review queue; all of it without filter and pairs */
-  filter?: DecisionsFilter
+  filter?: ReviewFilter
   /** These pairs, instead of a filter */
-  pairs?: Array<DecisionsChosen> | null
+  pairs?: Array<ReviewChosen> | null
   /** Reason, at most 1024 bytes */
   reason?: string
   /** That of the preview; required with a filter. If other pairs are selected by now, nothing is decided */
@@ -571,50 +571,6 @@ export interface DecisionList {
   decisions: Array<DecisionsDecided> | null
 }
 
-export interface DecisionsAgreement {
-  a: string
-  /** Number of these with the same answer */
-  agree: number
-  b: string
-  /** Pairs that both answered */
-  pairs: number
-}
-
-export interface DecisionsAssignment {
-  /** Person who assigned it */
-  by?: string
-  to: string
-  until: string
-}
-
-export interface DecisionsAttributeProfile {
-  filled: number
-  name: string
-  odd: Array<DecisionsShape> | null
-  odd_values: number
-  shapes: Array<DecisionsShape> | null
-  sources: Array<number> | null
-  type: string
-  values: number
-}
-
-export interface DecisionsBatch {
-  at: string
-  author?: string
-  id: string
-  reason?: string
-  /** Decisions in force: neither withdrawn nor replaced */
-  stands: number
-  verdict: string
-}
-
-export interface DecisionsChosen {
-  /** Puid or SOURCE:KEY */
-  a: string
-  /** Puid or SOURCE:KEY */
-  b: string
-}
-
 export interface DecisionsDecided {
   a: string
   at: string
@@ -637,215 +593,6 @@ export interface DecisionsDecided {
   value?: string
   verdict: string
   withdrawn?: boolean
-}
-
-export interface DecisionsDisagreement {
-  a: string
-  answers: Array<EntityAnswer> | null
-  at: string
-  attribute?: string
-  author?: string
-  b?: string
-  batch?: string
-  by?: string
-  conflict?: string
-  earlier?: Array<EntityAnswer> | null
-  entity_a?: string
-  entity_b?: string
-  hidden?: boolean
-  kind?: string
-  pending?: boolean
-  reason?: string
-  ref_a?: EntityRef
-  ref_b?: EntityRef
-  settles?: boolean
-  value?: string
-  verdict: string
-  withdrawn?: boolean
-}
-
-export interface DecisionsEffect {
-  /** Size of the largest resulting entity; missing if none changes */
-  largest?: DecisionsEffectEntity
-  /** Entities that would be merged */
-  merged: number
-  /** There are more pairs further down in the queue, which were not selected */
-  more?: boolean
-  pairs: Array<DecisionsReviewPair> | null
-  /** Entities that would be split */
-  split: number
-  /** Identifies exactly these pairs; required for a bulk decision by a filter, which is refused if the pairs have changed */
-  stamp: string
-}
-
-export interface DecisionsEffectEntity {
-  id: string
-  of: Array<string> | null
-  records: number
-}
-
-export interface DecisionsFilter {
-  /** all, the default; none: assigned to no person; mine: to the caller; open: mine or none; or the name of a person */
-  assigned?: string
-  /** The pair disagrees in this attribute */
-  attribute?: string
-  /** Whole bits of the match weight, such as 3 for 3.00 to 3.99 */
-  bits?: string
-  kind?: string
-  /** One of the records is of this source */
-  source?: string
-}
-
-export interface DecisionsInterval {
-  high: number
-  low: number
-  value: number
-}
-
-export interface DecisionsKeyCount {
-  key: string
-  keys: number
-  records: number
-}
-
-export interface DecisionsKindProfile {
-  attributes: Array<DecisionsAttributeProfile> | null
-  blocking_keys: Array<DecisionsKeyCount> | null
-  entities: number
-  evidence: Array<DecisionsLevelEvidence> | null
-  keyed: number
-  kind: string
-  match_weights: Array<DecisionsWeightCount> | null
-  more_sources: number
-  records: number
-  sizes: Array<DecisionsSizeCount> | null
-  sources: Array<DecisionsSourceProfile> | null
-  threshold: number
-  thresholds: Array<DecisionsThresholdEffect> | null
-}
-
-export interface DecisionsKindQuality {
-  decided: number
-  drawn: number
-  kind: string
-  pairs: number
-  precision: DecisionsInterval
-  recall: DecisionsInterval
-  strata: Array<DecisionsStratumQuality> | null
-}
-
-export interface DecisionsLevelEvidence {
-  apart: number
-  different: number
-  field: string
-  joined: number
-  level: string
-  match_weight: number
-  matching: number
-  matching_of: number
-  own?: boolean
-  random: number
-  random_of: number
-  same: number
-}
-
-export interface DecisionsProfile {
-  kinds: Array<DecisionsKindProfile> | null
-  records: number
-  whole: boolean
-}
-
-export interface DecisionsProgress {
-  all: number
-  /** Pairs of the review queue that are assigned to the person */
-  assigned: number
-  /** Pairs decided in bulk, which the other figures leave out */
-  in_bulk: number
-  /** Empty for decisions without a name */
-  person: string
-  /** Answers per hour, over the hours of the last seven days with answers */
-  rate: number
-  /** Answers since midnight UTC */
-  today: number
-  /** Answers in the last seven days */
-  week: number
-}
-
-export interface DecisionsQuality {
-  kinds: Array<DecisionsKindQuality> | null
-  records: number
-  whole: boolean
-}
-
-export interface DecisionsReviewPair {
-  a: EntityRef
-  assigned?: DecisionsAssignment
-  b: EntityRef
-  entity_a: string
-  entity_b: string
-  explanation: MatchExplanation
-  joined?: boolean
-  kind: string
-  merges: number
-  teaches: number
-}
-
-export interface DecisionsShape {
-  example: string
-  record: EntityRef
-  shape: string
-  values: number
-}
-
-export interface DecisionsSizeCount {
-  entities: number
-  records: number
-}
-
-export interface DecisionsSourceProfile {
-  duplicates: number
-  example?: string
-  members: number
-  records: number
-  source: string
-}
-
-export interface DecisionsStratumQuality {
-  decided: number
-  drawn: number
-  drawn_same: number
-  from?: number
-  joined: boolean
-  pairs: number
-  to?: number
-}
-
-export interface DecisionsTeam {
-  /** For each two people how often they gave the same answer to a pair */
-  agreement: Array<DecisionsAgreement> | null
-  batches: Array<DecisionsBatch> | null
-  disagreements: Array<DecisionsDisagreement> | null
-  /** Pairs in the first 1000 of the review queue */
-  left: number
-  /** There are more pairs than left */
-  more?: boolean
-  people: Array<DecisionsProgress> | null
-  unsettled: number
-}
-
-export interface DecisionsThresholdEffect {
-  before: number
-  entities: number
-  merged: number
-  moved: number
-  split: number
-  threshold: number
-}
-
-export interface DecisionsWeightCount {
-  apart: number
-  bits: number
-  joined: number
 }
 
 export interface DeleteInput {
@@ -1431,9 +1178,9 @@ export interface MoveRequest {
 
 export interface PreviewRequest {
   /** Pairs of the head of the review queue; all of it without filter and pairs */
-  filter?: DecisionsFilter
+  filter?: ReviewFilter
   /** These pairs, instead of a filter */
-  pairs?: Array<DecisionsChosen> | null
+  pairs?: Array<ReviewChosen> | null
   verdict: string
 }
 
@@ -1470,6 +1217,127 @@ export interface PutResult {
   version?: number
   /** Watermark at or after the write, for min_watermark of a rollup */
   watermark?: string
+}
+
+export interface QualityAttributeProfile {
+  filled: number
+  name: string
+  odd: Array<QualityShape> | null
+  odd_values: number
+  shapes: Array<QualityShape> | null
+  sources: Array<number> | null
+  type: string
+  values: number
+}
+
+export interface QualityEstimate {
+  kinds: Array<QualityKindEstimate> | null
+  records: number
+  whole: boolean
+}
+
+export interface QualityInterval {
+  high: number
+  low: number
+  value: number
+}
+
+export interface QualityKeyCount {
+  key: string
+  keys: number
+  records: number
+}
+
+export interface QualityKindEstimate {
+  decided: number
+  drawn: number
+  kind: string
+  pairs: number
+  precision: QualityInterval
+  recall: QualityInterval
+  strata: Array<QualityStratumEstimate> | null
+}
+
+export interface QualityKindProfile {
+  attributes: Array<QualityAttributeProfile> | null
+  blocking_keys: Array<QualityKeyCount> | null
+  entities: number
+  evidence: Array<QualityLevelEvidence> | null
+  keyed: number
+  kind: string
+  match_weights: Array<QualityWeightCount> | null
+  more_sources: number
+  records: number
+  sizes: Array<QualitySizeCount> | null
+  sources: Array<QualitySourceProfile> | null
+  threshold: number
+  thresholds: Array<QualityThresholdEffect> | null
+}
+
+export interface QualityLevelEvidence {
+  apart: number
+  different: number
+  field: string
+  joined: number
+  level: string
+  match_weight: number
+  matching: number
+  matching_of: number
+  own?: boolean
+  random: number
+  random_of: number
+  same: number
+}
+
+export interface QualityProfile {
+  kinds: Array<QualityKindProfile> | null
+  records: number
+  whole: boolean
+}
+
+export interface QualityShape {
+  example: string
+  record: EntityRef
+  shape: string
+  values: number
+}
+
+export interface QualitySizeCount {
+  entities: number
+  records: number
+}
+
+export interface QualitySourceProfile {
+  duplicates: number
+  example?: string
+  members: number
+  records: number
+  source: string
+}
+
+export interface QualityStratumEstimate {
+  decided: number
+  drawn: number
+  drawn_same: number
+  from?: number
+  joined: boolean
+  pairs: number
+  to?: number
+}
+
+export interface QualityThresholdEffect {
+  before: number
+  entities: number
+  merged: number
+  moved: number
+  split: number
+  threshold: number
+}
+
+export interface QualityWeightCount {
+  apart: number
+  bits: number
+  joined: number
 }
 
 export interface Rank {
@@ -1534,11 +1402,143 @@ export interface ResumeRequest {
   from_start?: boolean
 }
 
+export interface ReviewAgreement {
+  a: string
+  /** Number of these with the same answer */
+  agree: number
+  b: string
+  /** Pairs that both answered */
+  pairs: number
+}
+
+export interface ReviewAssignment {
+  /** Person who assigned it */
+  by?: string
+  to: string
+  until: string
+}
+
+export interface ReviewBatch {
+  at: string
+  author?: string
+  id: string
+  reason?: string
+  /** Decisions in force: neither withdrawn nor replaced */
+  stands: number
+  verdict: string
+}
+
+export interface ReviewChosen {
+  /** Puid or SOURCE:KEY */
+  a: string
+  /** Puid or SOURCE:KEY */
+  b: string
+}
+
+export interface ReviewDisagreement {
+  a: string
+  answers: Array<EntityAnswer> | null
+  at: string
+  attribute?: string
+  author?: string
+  b?: string
+  batch?: string
+  by?: string
+  conflict?: string
+  earlier?: Array<EntityAnswer> | null
+  entity_a?: string
+  entity_b?: string
+  hidden?: boolean
+  kind?: string
+  pending?: boolean
+  reason?: string
+  ref_a?: EntityRef
+  ref_b?: EntityRef
+  settles?: boolean
+  value?: string
+  verdict: string
+  withdrawn?: boolean
+}
+
+export interface ReviewEffect {
+  /** Size of the largest resulting entity; missing if none changes */
+  largest?: ReviewEffectEntity
+  /** Entities that would be merged */
+  merged: number
+  /** There are more pairs further down in the queue, which were not selected */
+  more?: boolean
+  pairs: Array<ReviewPair> | null
+  /** Entities that would be split */
+  split: number
+  /** Identifies exactly these pairs; required for a bulk decision by a filter, which is refused if the pairs have changed */
+  stamp: string
+}
+
+export interface ReviewEffectEntity {
+  id: string
+  of: Array<string> | null
+  records: number
+}
+
+export interface ReviewFilter {
+  /** all, the default; none: assigned to no person; mine: to the caller; open: mine or none; or the name of a person */
+  assigned?: string
+  /** The pair disagrees in this attribute */
+  attribute?: string
+  /** Whole bits of the match weight, such as 3 for 3.00 to 3.99 */
+  bits?: string
+  kind?: string
+  /** One of the records is of this source */
+  source?: string
+}
+
 export interface ReviewList {
   /** Cursor of the next page; missing on the last page only */
   cursor?: string
   /** In the requested order */
-  pairs: Array<DecisionsReviewPair> | null
+  pairs: Array<ReviewPair> | null
+}
+
+export interface ReviewPair {
+  a: EntityRef
+  assigned?: ReviewAssignment
+  b: EntityRef
+  entity_a: string
+  entity_b: string
+  explanation: MatchExplanation
+  joined?: boolean
+  kind: string
+  merges: number
+  teaches: number
+}
+
+export interface ReviewProgress {
+  all: number
+  /** Pairs of the review queue that are assigned to the person */
+  assigned: number
+  /** Pairs decided in bulk, which the other figures leave out */
+  in_bulk: number
+  /** Empty for decisions without a name */
+  person: string
+  /** Answers per hour, over the hours of the last seven days with answers */
+  rate: number
+  /** Answers since midnight UTC */
+  today: number
+  /** Answers in the last seven days */
+  week: number
+}
+
+export interface ReviewTeam {
+  /** For each two people how often they gave the same answer to a pair */
+  agreement: Array<ReviewAgreement> | null
+  batches: Array<ReviewBatch> | null
+  disagreements: Array<ReviewDisagreement> | null
+  /** Pairs in the first 1000 of the review queue */
+  left: number
+  /** There are more pairs than left */
+  more?: boolean
+  people: Array<ReviewProgress> | null
+  unsettled: number
 }
 
 export interface Rollup {
@@ -2433,10 +2433,10 @@ export class Operations extends Core {
     kind?: string
     /** One more match threshold, in bits, whose effect is computed */
     threshold?: string
-  }): Promise<DecisionsProfile>
+  }): Promise<QualityProfile>
 
   /** Precision and recall of the entities, estimated from decisions about randomly drawn pairs. GET /v1/quality */
-  getQuality(): Promise<DecisionsQuality>
+  getQuality(): Promise<QualityEstimate>
 
   /** 200 if it can serve, otherwise 503 with the reason. GET /readyz */
   getReadiness(): Promise<Health>
@@ -2445,7 +2445,7 @@ export class Operations extends Core {
   getRecord(source: string, key: string): Promise<Record>
 
   /** How many pairs each person answered, how often people agree, the pairs they disagree about, and bulk decisions. GET /v1/review/team */
-  getReviewTeam(): Promise<DecisionsTeam>
+  getReviewTeam(): Promise<ReviewTeam>
 
   /** State of a rollup in each cell. GET /v1/rollups/{name} */
   getRollup(name: string): Promise<Rollup>
@@ -2765,7 +2765,7 @@ export class Operations extends Core {
     assigned?: string
     /** Cursor that the previous page returned; valid for the same route and filters */
     cursor?: string
-  }): AsyncGenerator<DecisionsReviewPair>
+  }): AsyncGenerator<ReviewPair>
 
   /** List rollups with their states. GET /v1/rollups */
   listRollups(): Promise<RollupList>
@@ -2835,7 +2835,7 @@ export class Operations extends Core {
   planCells(body: GrowRequest): Promise<CellPlan>
 
   /** Which pairs of the review queue are selected, and the effect of one verdict about all of them; changes nothing. POST /v1/decisions/preview */
-  previewDecisions(body: PreviewRequest): Promise<DecisionsEffect>
+  previewDecisions(body: PreviewRequest): Promise<ReviewEffect>
 
   /** Report an import into a source when it has ended: the list of sources shows the last one. PUT /v1/sources/{source}/import */
   putImport(source: string, body: ImportReport): Promise<void>

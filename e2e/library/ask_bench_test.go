@@ -13,6 +13,7 @@ import (
 	"github.com/locus-db/locus/explain"
 	"github.com/locus-db/locus/kinds"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/review"
 )
 
 // BenchmarkExplain explains every entity in turn, in 20,000 records of the demo on 16 SQLite cells, and reports the
@@ -77,7 +78,7 @@ func BenchmarkExplain(b *testing.B) {
 	}
 	b.Run("review", func(b *testing.B) {
 		for range b.N {
-			if _, err := s.Decisions().Review(b.Context(), decisions.ReviewQuery{}); err != nil {
+			if _, err := s.Review().List(b.Context(), review.Query{}); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/records"
+	"github.com/locus-db/locus/review"
 	"github.com/locus-db/locus/storage"
 	_ "github.com/locus-db/locus/storage/all"
 )
@@ -52,9 +53,9 @@ func decide(t testing.TB, s *locus.DB, list ...decisions.Input) []decisions.Resu
 	return results
 }
 
-func queue(t testing.TB, s *locus.DB) []decisions.ReviewPair {
+func queue(t testing.TB, s *locus.DB) []review.Pair {
 	t.Helper()
-	page, err := s.Decisions().Review(t.Context(), decisions.ReviewQuery{})
+	page, err := s.Review().List(t.Context(), review.Query{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,11 +106,11 @@ func TestService_ReviewInPages(t *testing.T) {
 	if len(all) < 4 || len(all) == 20 {
 		t.Fatalf("only %d pairs", len(all))
 	}
-	for _, q := range []decisions.ReviewQuery{{Limit: 2}, {Limit: 2, Read: 1}, {Limit: 3, Read: 2, Kinds: []string{"place"}}, {Limit: 3, Read: 1, Kinds: []string{"none"}}} {
-		var paged []decisions.ReviewPair
+	for _, q := range []review.Query{{Limit: 2}, {Limit: 2, Read: 1}, {Limit: 3, Read: 2, Kinds: []string{"place"}}, {Limit: 3, Read: 1, Kinds: []string{"none"}}} {
+		var paged []review.Pair
 		pages := 0
 		for more := true; more; more = q.After != "" {
-			page, err := s.Decisions().Review(t.Context(), q)
+			page, err := s.Review().List(t.Context(), q)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -119,7 +120,7 @@ func TestService_ReviewInPages(t *testing.T) {
 		if slices.Contains(q.Kinds, "none") {
 			want = nil
 		}
-		if d := cmp.Diff(want, paged, cmpopts.IgnoreUnexported(decisions.ReviewPair{})); d != "" {
+		if d := cmp.Diff(want, paged, cmpopts.IgnoreUnexported(review.Pair{})); d != "" {
 			t.Errorf("%+v: pages differ (-whole +pages):\n%s", q, d)
 		}
 		if pages < 2 {
@@ -132,7 +133,7 @@ func TestService_ReviewInPages(t *testing.T) {
 		}
 	}
 	for _, after := range []string{"x", "1 2", "1 2 3x"} {
-		if _, err := s.Decisions().Review(t.Context(), decisions.ReviewQuery{After: after}); err == nil && after != "1 2 3x" {
+		if _, err := s.Review().List(t.Context(), review.Query{After: after}); err == nil && after != "1 2 3x" {
 			t.Errorf("%q is a place in the queue", after)
 		}
 	}

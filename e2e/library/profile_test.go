@@ -7,16 +7,17 @@ import (
 	"testing"
 
 	"github.com/locus-db/locus"
-	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/kinds"
+	"github.com/locus-db/locus/quality"
 	"github.com/locus-db/locus/records"
+	"github.com/locus-db/locus/review"
 )
 
-func profile(t *testing.T, s *locus.DB, q decisions.ProfileQuery) *decisions.Profile {
+func profile(t *testing.T, s *locus.DB, q quality.ProfileQuery) *quality.Profile {
 	t.Helper()
-	p, err := s.Decisions().Profile(t.Context(), q)
+	p, err := s.Quality().Profile(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,13 +30,13 @@ func TestProfile_Thresholds(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
 	s, truth := doubtful(t, 11, 80)
-	for _, p := range listed(t, s, decisions.ReviewQuery{Limit: 100})[:8] {
+	for _, p := range listed(t, s, review.Query{Limit: 100})[:8] {
 		answer(t, s, truth, &p)
 	}
 	// Two records of equal content, and an entity of three.
 	put(t, s, inTown("b", "oak", "Brass Heron Antiques", "212-555-9101", "12 Oak Ave"),
 		inTown("c", "oak", "Brass Heron Antiques", "212-555-9101", "12 Oak Ave"))
-	got := profile(t, s, decisions.ProfileQuery{Threshold: 650})
+	got := profile(t, s, quality.ProfileQuery{Threshold: 650})
 	if !got.Whole || len(got.Kinds) != 1 {
 		t.Fatalf("%+v", got)
 	}
@@ -82,7 +83,7 @@ func TestProfile_Counts(t *testing.T) {
 	puts = append(puts, inTown("web", "1", "Brass Heron Antiques", "646-555-0101", "12 Oak Ave"), inTown("web", "2", "Brass Heron Antiques", "646-555-0101", "12 Oak Ave"),
 		inTown("pos", "x", "Brass Heron Antiques", "646-555-0101", ""))
 	put(t, s, puts...)
-	got := profile(t, s, decisions.ProfileQuery{Kinds: []string{"place"}})
+	got := profile(t, s, quality.ProfileQuery{Kinds: []string{"place"}})
 	k := got.Kinds[0]
 	if !got.Whole || got.Records != 28 || k.Records != 28 || k.Entities != 26 {
 		t.Errorf("%d records, %d of the kind in %d entities", got.Records, k.Records, k.Entities)
@@ -94,8 +95,8 @@ func TestProfile_Counts(t *testing.T) {
 	if e := find(t, s, k.Sources[1].Example); len(e.Members) != 3 {
 		t.Errorf("the example of duplicates has %d records", len(e.Members))
 	}
-	if len(k.Sizes) != 2 || k.Sizes[0] != (decisions.SizeCount{Records: 1, Entities: 25}) ||
-		k.Sizes[1] != (decisions.SizeCount{Records: 3, Entities: 1}) {
+	if len(k.Sizes) != 2 || k.Sizes[0] != (quality.SizeCount{Records: 1, Entities: 25}) ||
+		k.Sizes[1] != (quality.SizeCount{Records: 3, Entities: 1}) {
 		t.Errorf("sizes: %+v", k.Sizes)
 	}
 	joined := 0
@@ -121,10 +122,10 @@ func TestProfile_Counts(t *testing.T) {
 			}
 		}
 	}
-	if _, err := s.Decisions().Profile(t.Context(), decisions.ProfileQuery{Threshold: -1}); err == nil {
+	if _, err := s.Quality().Profile(t.Context(), quality.ProfileQuery{Threshold: -1}); err == nil {
 		t.Error("a threshold below 0 is taken")
 	}
-	if none := profile(t, fresh(t), decisions.ProfileQuery{}); len(none.Kinds) != 0 || !none.Whole {
+	if none := profile(t, fresh(t), quality.ProfileQuery{}); len(none.Kinds) != 0 || !none.Whole {
 		t.Errorf("of nothing: %+v", none)
 	}
 }
@@ -151,7 +152,7 @@ func TestProfile_Shares(t *testing.T) {
 			t.Fatalf("%s is in two entities: %+v", name, got)
 		}
 	}
-	k := profile(t, s, decisions.ProfileQuery{}).Kinds[0]
+	k := profile(t, s, quality.ProfileQuery{}).Kinds[0]
 	if k.Entities != len(names) {
 		t.Fatalf("there are %d entities", k.Entities)
 	}

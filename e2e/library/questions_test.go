@@ -16,6 +16,7 @@ import (
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/records"
+	"github.com/locus-db/locus/review"
 )
 
 // doubtful returns an installation of n pairs of records, each pair with its own name, which agree to different
@@ -62,11 +63,11 @@ func doubtful(t *testing.T, seed uint64, n int) (*locus.DB, map[entity.Ref]int) 
 	return s, truth
 }
 
-func listed(t *testing.T, s *locus.DB, q decisions.ReviewQuery) []decisions.ReviewPair {
+func listed(t *testing.T, s *locus.DB, q review.Query) []review.Pair {
 	t.Helper()
-	var all []decisions.ReviewPair
+	var all []review.Pair
 	for {
-		page, err := s.Decisions().Review(t.Context(), q)
+		page, err := s.Review().List(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +79,7 @@ func listed(t *testing.T, s *locus.DB, q decisions.ReviewQuery) []decisions.Revi
 }
 
 // answer decides about a pair as the truth is.
-func answer(t *testing.T, s *locus.DB, truth map[entity.Ref]int, p *decisions.ReviewPair) {
+func answer(t *testing.T, s *locus.DB, truth map[entity.Ref]int, p *review.Pair) {
 	t.Helper()
 	verdict := entity.VerdictDifferent
 	if truth[p.A] == truth[p.B] {
@@ -88,7 +89,7 @@ func answer(t *testing.T, s *locus.DB, truth map[entity.Ref]int, p *decisions.Re
 }
 
 // truly returns precision and recall of the entities over compared pairs.
-func truly(t *testing.T, s *locus.DB, truth map[entity.Ref]int, pairs []decisions.ReviewPair) (precision, recall float64) {
+func truly(t *testing.T, s *locus.DB, truth map[entity.Ref]int, pairs []review.Pair) (precision, recall float64) {
 	t.Helper()
 	in := map[string]string{}
 	for anchor, members := range entitiesOf(t, s) {
@@ -116,9 +117,9 @@ func TestService_Teaches(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
 	s, truth := doubtful(t, 3, 150)
-	best := listed(t, s, decisions.ReviewQuery{Limit: 7})
-	teaches := listed(t, s, decisions.ReviewQuery{Limit: 7, Order: decisions.Teaches})
-	key := func(p *decisions.ReviewPair) string { return p.A.String() + " " + p.B.String() }
+	best := listed(t, s, review.Query{Limit: 7})
+	teaches := listed(t, s, review.Query{Limit: 7, Order: review.Teaches})
+	key := func(p *review.Pair) string { return p.A.String() + " " + p.B.String() }
 	seen := map[string]bool{}
 	joined := 0
 	for _, p := range teaches {
@@ -150,7 +151,7 @@ func TestService_Teaches(t *testing.T) {
 	}
 	first := teaches[0]
 	answer(t, s, truth, &first)
-	after := listed(t, s, decisions.ReviewQuery{Limit: 100, Order: decisions.Teaches})
+	after := listed(t, s, review.Query{Limit: 100, Order: review.Teaches})
 	for _, p := range after {
 		if key(&p) == key(&first) {
 			t.Errorf("%s is asked about again", key(&p))
@@ -161,7 +162,7 @@ func TestService_Teaches(t *testing.T) {
 	}
 }
 
-func pattern(p *decisions.ReviewPair) (levels string) {
+func pattern(p *review.Pair) (levels string) {
 	for _, l := range p.Explanation.Lines {
 		levels += l.Attribute + " " + l.Level + ", "
 	}
@@ -178,7 +179,7 @@ func TestService_TeachesWhatSettlesMuch(t *testing.T) {
 	}
 	put(t, s, inTown("a", "one", "Gilded Otter Books", "212-555-0999", "1 Pine St"),
 		inTown("b", "two", "Gilded Otter Books", "646-555-7111", "7 Birch Rd"))
-	pairs := listed(t, s, decisions.ReviewQuery{Order: decisions.Teaches})
+	pairs := listed(t, s, review.Query{Order: review.Teaches})
 	if len(pairs) != 2 || pairs[0].Merges != 12 || pairs[1].Merges != 2 {
 		t.Fatalf("%+v", pairs)
 	}
@@ -197,7 +198,7 @@ func TestService_TeachesWithLargeEntities(t *testing.T) {
 	}
 	put(t, s, inTown("a", "one", "Gilded Otter Books", "212-555-0999", "1 Pine St"),
 		inTown("b", "two", "Gilded Otter Books", "646-555-7111", "7 Birch Rd"))
-	pairs := listed(t, s, decisions.ReviewQuery{Order: decisions.Teaches})
+	pairs := listed(t, s, review.Query{Order: review.Teaches})
 	if len(pairs) != 2 || pairs[0].Merges+pairs[1].Merges != 47 || pairs[0].Joined == pairs[1].Joined {
 		t.Fatalf("%+v", pairs)
 	}
@@ -208,9 +209,9 @@ func TestService_Chance(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
 	s, truth := doubtful(t, 4, 200)
-	q := decisions.ReviewQuery{Limit: 100, Order: decisions.Chance}
+	q := review.Query{Limit: 100, Order: review.Chance}
 	before := listed(t, s, q)
-	estimated, err := s.Decisions().Quality(t.Context(), nil)
+	estimated, err := s.Quality().Estimate(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,11 +244,11 @@ func TestService_Quality(t *testing.T) {
 	held, of := 0, 0
 	for seed := range uint64(longtest.Sample(1, 2, 3, 20)) {
 		s, truth := doubtful(t, 100+seed, 300)
-		all := listed(t, s, decisions.ReviewQuery{Order: decisions.Chance, Limit: 100})
+		all := listed(t, s, review.Query{Order: review.Chance, Limit: 100})
 		width := 2.0
 		for round := range 3 {
-			for _, q := range []decisions.ReviewQuery{{Order: decisions.Chance, Limit: 40}, {Order: decisions.Teaches, Limit: 5}} {
-				page, err := s.Decisions().Review(t.Context(), q)
+			for _, q := range []review.Query{{Order: review.Chance, Limit: 40}, {Order: review.Teaches, Limit: 5}} {
+				page, err := s.Review().List(t.Context(), q)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -255,7 +256,7 @@ func TestService_Quality(t *testing.T) {
 					answer(t, s, truth, &page.Pairs[i])
 				}
 			}
-			quality, err := s.Decisions().Quality(t.Context(), nil)
+			quality, err := s.Quality().Estimate(t.Context(), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -287,23 +288,23 @@ func TestService_OrdersOfReview(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
 	put(t, s, oak, mill)
-	for _, q := range []decisions.ReviewQuery{
-		{Order: "worst"}, {Order: decisions.Teaches, After: "chance 1 2 3"}, {Order: decisions.Chance, After: "500 1 2"},
+	for _, q := range []review.Query{
+		{Order: "worst"}, {Order: review.Teaches, After: "chance 1 2 3"}, {Order: review.Chance, After: "500 1 2"},
 	} {
 		var invalid *problem.InvalidError
-		if _, err := s.Decisions().Review(t.Context(), q); !errors.As(err, &invalid) {
+		if _, err := s.Review().List(t.Context(), q); !errors.As(err, &invalid) {
 			t.Errorf("%+v: %v", q, err)
 		}
 	}
-	for _, order := range decisions.Orders() {
+	for _, order := range review.Orders() {
 		for kind, want := range map[string]int{"place": 1, "person": 0} {
-			page, err := s.Decisions().Review(t.Context(), decisions.ReviewQuery{Order: order, Kinds: []string{kind}})
+			page, err := s.Review().List(t.Context(), review.Query{Order: order, Kinds: []string{kind}})
 			if err != nil || len(page.Pairs) != want {
 				t.Errorf("%s of %s: %+v, %v", order, kind, page, err)
 			}
 		}
 	}
-	if q, err := s.Decisions().Quality(t.Context(), []string{"person"}); err != nil || q.Records != 0 || len(q.Kinds) != 0 {
+	if q, err := s.Quality().Estimate(t.Context(), []string{"person"}); err != nil || q.Records != 0 || len(q.Kinds) != 0 {
 		t.Errorf("%+v, %v", q, err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/records"
+	"github.com/locus-db/locus/review"
 )
 
 // undecided puts n pairs of possible matches, each with a name of its own, from the sources a and b; every second one
@@ -33,9 +34,9 @@ func undecided(t testing.TB, s *locus.DB, n int) {
 	}
 }
 
-func team(t testing.TB, s *locus.DB) *decisions.Team {
+func team(t testing.TB, s *locus.DB) *review.Team {
 	t.Helper()
-	found, err := s.Decisions().Team(t.Context(), nil)
+	found, err := s.Review().Team(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,19 +47,19 @@ func TestBulk_DecidesWhatWasShownAndIsUndone(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
 	undecided(t, s, 4)
-	ofC := &decisions.Selection{Filter: decisions.Filter{Source: "c"}}
-	effect, err := s.Decisions().Foresee(t.Context(), ofC, entity.VerdictSame)
+	ofC := &review.Selection{Filter: review.Filter{Source: "c"}}
+	effect, err := s.Review().Foresee(t.Context(), ofC, entity.VerdictSame)
 	if err != nil || len(effect.Pairs) != 2 || effect.Merged != 4 || effect.Split != 0 || effect.Largest == nil ||
 		effect.Largest.Records != 2 || len(effect.Largest.Of) != 2 {
 		t.Fatalf("%+v, %v", effect, err)
 	}
-	if apart, err := s.Decisions().Foresee(t.Context(), ofC, entity.VerdictDifferent); err != nil || apart.Merged != 0 || apart.Largest != nil {
+	if apart, err := s.Review().Foresee(t.Context(), ofC, entity.VerdictDifferent); err != nil || apart.Merged != 0 || apart.Largest != nil {
 		t.Errorf("keeping two apart changes %+v, %v", apart, err)
 	}
 	if len(queue(t, s)) != 4 {
 		t.Fatal("a preview decided")
 	}
-	if _, _, err := s.Decisions().DecideAll(t.Context(), ofC, "", entity.VerdictSame, by); err == nil {
+	if _, _, err := s.Review().DecideAll(t.Context(), ofC, "", entity.VerdictSame, by); err == nil {
 		t.Error("pairs were decided that were not shown")
 	}
 	// If one of the pairs is answered before the others are decided, the chosen pairs are no longer those that were
@@ -66,12 +67,12 @@ func TestBulk_DecidesWhatWasShownAndIsUndone(t *testing.T) {
 	first := effect.Pairs[0]
 	decide(t, s, decisions.Input{Verdict: entity.VerdictDifferent, A: first.A.String(), B: first.B.String(),
 		Author: "ben"})
-	if _, _, err := s.Decisions().DecideAll(t.Context(), ofC, effect.Stamp, entity.VerdictSame, by); !errors.Is(err, decisions.ErrChanged) {
+	if _, _, err := s.Review().DecideAll(t.Context(), ofC, effect.Stamp, entity.VerdictSame, by); !errors.Is(err, review.ErrChanged) {
 		t.Errorf("decided although other pairs are chosen: %v", err)
 	}
 	decide(t, s, decisions.Input{Verdict: entity.VerdictDifferent, A: first.A.String(), B: first.B.String(), Author: "ben",
 		Withdraw: true})
-	batch, results, err := s.Decisions().DecideAll(t.Context(), ofC, effect.Stamp, entity.VerdictSame, by)
+	batch, results, err := s.Review().DecideAll(t.Context(), ofC, effect.Stamp, entity.VerdictSame, by)
 	if err != nil || len(results) != 2 || batch == "" {
 		t.Fatalf("%v, %v", results, err)
 	}
@@ -80,7 +81,7 @@ func TestBulk_DecidesWhatWasShownAndIsUndone(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
-	if left := queue(t, s); len(left) != 2 || slices.ContainsFunc(left, func(p decisions.ReviewPair) bool { return p.A.Source == "c" || p.B.Source == "c" }) {
+	if left := queue(t, s); len(left) != 2 || slices.ContainsFunc(left, func(p review.Pair) bool { return p.A.Source == "c" || p.B.Source == "c" }) {
 		t.Errorf("left are %+v", left)
 	}
 	told := team(t, s)
@@ -99,11 +100,11 @@ func TestBulk_DecidesWhatWasShownAndIsUndone(t *testing.T) {
 	if _, err := s.Decisions().Undo(t.Context(), batch, nil, by); err == nil {
 		t.Error("undone twice")
 	}
-	named := &decisions.Selection{Pairs: []decisions.Chosen{{A: "a:0", B: "b:0"}, {A: "b:0", B: "a:0"}}}
-	if _, results, err := s.Decisions().DecideAll(t.Context(), named, "", entity.VerdictDifferent, by); err != nil || len(results) != 1 {
+	named := &review.Selection{Pairs: []review.Chosen{{A: "a:0", B: "b:0"}, {A: "b:0", B: "a:0"}}}
+	if _, results, err := s.Review().DecideAll(t.Context(), named, "", entity.VerdictDifferent, by); err != nil || len(results) != 1 {
 		t.Errorf("by name: %+v, %v", results, err)
 	}
-	if _, err := s.Decisions().Choose(t.Context(), named); err == nil {
+	if _, err := s.Review().Choose(t.Context(), named); err == nil {
 		t.Error("an answered pair is chosen again")
 	}
 }
@@ -112,12 +113,12 @@ func TestBulk_UndoLeavesNone(t *testing.T) {
 	t.Parallel()
 	s := fresh(t)
 	undecided(t, s, 4)
-	all := &decisions.Selection{}
-	effect, err := s.Decisions().Foresee(t.Context(), all, entity.VerdictDifferent)
+	all := &review.Selection{}
+	effect, err := s.Review().Foresee(t.Context(), all, entity.VerdictDifferent)
 	if err != nil {
 		t.Fatal(err)
 	}
-	batch, _, err := s.Decisions().DecideAll(t.Context(), all, effect.Stamp, entity.VerdictDifferent, by)
+	batch, _, err := s.Review().DecideAll(t.Context(), all, effect.Stamp, entity.VerdictDifferent, by)
 	if err != nil || len(queue(t, s)) != 0 {
 		t.Fatal(err)
 	}
@@ -131,23 +132,23 @@ func TestAssign_GivesReleasesAndExpires(t *testing.T) {
 	s := fresh(t)
 	undecided(t, s, 3)
 	pairs := queue(t, s)
-	seen := func(f decisions.Filter) int {
+	seen := func(f review.Filter) int {
 		t.Helper()
-		page, err := s.Decisions().Review(t.Context(), decisions.ReviewQuery{Filter: f})
+		page, err := s.Review().List(t.Context(), review.Query{Filter: f})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return len(page.Pairs)
 	}
-	assign := func(pairs []decisions.ReviewPair, to string, keep time.Duration) {
+	assign := func(pairs []review.Pair, to string, keep time.Duration) {
 		t.Helper()
-		if n, err := s.Decisions().Assign(t.Context(), pairs, to, "lea", keep); err != nil || n != len(pairs) {
+		if n, err := s.Review().Assign(t.Context(), pairs, to, "lea", keep); err != nil || n != len(pairs) {
 			t.Fatalf("%d assigned, %v", n, err)
 		}
 	}
 	assign(pairs[:2], "ann", 0)
 	assign(pairs[2:], "ben", 0)
-	for f, want := range map[decisions.Filter]int{
+	for f, want := range map[review.Filter]int{
 		{}:                                  3,
 		{Assigned: "ann"}:                   2,
 		{Assigned: "none"}:                  0,
@@ -159,26 +160,26 @@ func TestAssign_GivesReleasesAndExpires(t *testing.T) {
 			t.Errorf("%+v: %d pairs, want %d", f, got, want)
 		}
 	}
-	if a := queue(t, s)[0].Assigned; a == nil || a.To != "ann" || a.By != "lea" || a.Until.Before(time.Now().Add(decisions.DefaultAssigned-time.Hour)) {
+	if a := queue(t, s)[0].Assigned; a == nil || a.To != "ann" || a.By != "lea" || a.Until.Before(time.Now().Add(review.DefaultAssigned-time.Hour)) {
 		t.Errorf("%+v", a)
 	}
 	if p := team(t, s).People; len(p) != 2 || p[0].Person != "ann" || p[0].Assigned != 2 || p[1].Assigned != 1 {
 		t.Errorf("%+v", p)
 	}
 	assign(pairs[:1], "", 0)
-	if seen(decisions.Filter{Assigned: "none"}) != 1 || seen(decisions.Filter{Assigned: "ann"}) != 1 {
+	if seen(review.Filter{Assigned: "none"}) != 1 || seen(review.Filter{Assigned: "ann"}) != 1 {
 		t.Error("a released pair is not free")
 	}
 	assign(pairs[2:], "ben", time.Nanosecond) // is over at once
-	if seen(decisions.Filter{Assigned: "ben"}) != 0 || seen(decisions.Filter{Assigned: "none"}) != 2 {
+	if seen(review.Filter{Assigned: "ben"}) != 0 || seen(review.Filter{Assigned: "none"}) != 2 {
 		t.Error("an assignment does not expire")
 	}
 	for to, keep := range map[string]time.Duration{"mine": 0, " ann": 0, "ann": -1, "ben": 400 * 24 * time.Hour} {
-		if _, err := s.Decisions().Assign(t.Context(), pairs, to, "", keep); err == nil {
+		if _, err := s.Review().Assign(t.Context(), pairs, to, "", keep); err == nil {
 			t.Errorf("assigned to %q for %v", to, keep)
 		}
 	}
-	if _, err := s.Decisions().Review(t.Context(), decisions.ReviewQuery{Filter: decisions.Filter{Assigned: "mine"}}); err == nil {
+	if _, err := s.Review().List(t.Context(), review.Query{Filter: review.Filter{Assigned: "mine"}}); err == nil {
 		t.Error("the pairs of an unknown person")
 	}
 }
@@ -196,19 +197,19 @@ func TestTeam_CountsAgreesAndSettles(t *testing.T) {
 	answer(0, entity.VerdictSame, "ann", false)
 	answer(1, entity.VerdictDifferent, "ann", false)
 	answer(2, entity.VerdictDifferent, "agent:helper", false)
-	page, err := s.Decisions().Review(t.Context(),
-		decisions.ReviewQuery{Order: decisions.Second, Filter: decisions.Filter{Person: "ben"}})
+	page, err := s.Review().List(t.Context(),
+		review.Query{Order: review.Second, Filter: review.Filter{Person: "ben"}})
 	if err != nil || len(page.Pairs) != 2 {
 		t.Fatalf("for a second opinion: %+v, %v", page, err)
 	}
-	if own, err := s.Decisions().Review(t.Context(), decisions.ReviewQuery{Order: decisions.Second, Filter: decisions.Filter{Person: "ann"}}); err != nil || len(own.Pairs) != 0 {
+	if own, err := s.Review().List(t.Context(), review.Query{Order: review.Second, Filter: review.Filter{Person: "ann"}}); err != nil || len(own.Pairs) != 0 {
 		t.Errorf("ann is asked again: %+v, %v", own, err)
 	}
 	answer(0, entity.VerdictSame, "ben", false)
 	answer(1, entity.VerdictSame, "ben", false)
 	answer(1, entity.VerdictSame, "ben", false) // a person has one answer
 	told := team(t, s)
-	if len(told.Agreement) != 1 || told.Agreement[0] != (decisions.Agreement{A: "ann", B: "ben", Pairs: 2, Agree: 1}) {
+	if len(told.Agreement) != 1 || told.Agreement[0] != (review.Agreement{A: "ann", B: "ben", Pairs: 2, Agree: 1}) {
 		t.Errorf("%+v", told.Agreement)
 	}
 	if told.Unsettled != 1 || len(told.Disagreements) != 1 || len(told.Disagreements[0].Answers) != 2 ||

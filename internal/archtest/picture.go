@@ -277,8 +277,22 @@ var Picture = map[string]Rule{
 	"internal/login/logintest": {Modules: []string{goJose}},
 	"decisions": {
 		Imports: []string{
-			"cell", "changelog", "entities", "entity", "internal/engine", "internal/problem", "locality", "match",
-			"internal/estimate", "internal/learn", "records", "resolve", "resolve/derived", "storage",
+			"cell", "changelog", "entities", "entity", "internal/engine", "internal/problem", "locality", "match", "records",
+			"resolve", "storage",
+		},
+	},
+	// The compared pairs of a sample of records.
+	"internal/survey": {Imports: []string{"entity", "internal/engine", "match", "resolve/derived", "storage"}},
+	"review": {
+		Imports: []string{
+			"cell", "decisions", "entities", "entity", "internal/engine", "internal/learn", "internal/problem",
+			"internal/survey", "locality", "match", "resolve", "resolve/derived", "storage",
+		},
+	},
+	"quality": {
+		Imports: []string{
+			"entity", "internal/engine", "internal/estimate", "internal/problem", "internal/survey", "locality", "match",
+			"resolve/derived",
 		},
 	},
 	"changes": {
@@ -317,7 +331,7 @@ var Picture = map[string]Rule{
 		Imports: []string{
 			"audits", "cells", "changes", "counter", "counters", "decisions", "entities", "explain",
 			"internal/backup", "internal/dump", "internal/engine", "internal/peer", "internal/problem", "kinds", "locality",
-			"match", "records", "resolve", "rollups",
+			"match", "quality", "records", "resolve", "review", "rollups",
 			"sinks", "sources", "storage", "tokens", "internal/span",
 		},
 	},
@@ -326,7 +340,7 @@ var Picture = map[string]Rule{
 	"client":          {Imports: []string{"secret", "counter", "internal/delay", "internal/problem"}},
 	"internal/console": {Imports: []string{
 		"", "cell", "cells", "changelog", "changes", "counter", "decisions", "entities", "entity", "explain", "kinds",
-		"locality", "match", "records", "resolve", "rollup", "rollups",
+		"locality", "match", "quality", "records", "resolve", "review", "rollup", "rollups",
 	}},
 	"internal/strictjson": {Modules: []string{jsonText}},
 	"internal/buildinfo":  {},
@@ -341,7 +355,8 @@ var Picture = map[string]Rule{
 			"entities", "entity",
 			"explain", "internal/buildinfo", "internal/bulk", "internal/chart", "internal/exchange", "internal/export",
 			"internal/listen", "internal/login", "internal/obs", "internal/strictjson", "kinds", "lease", "locality", "match",
-			"mirror", "records", "resolve", "rollup", "rollups", "sink", "sinks", "source", "sources", "tokens", "internal/span",
+			"mirror", "quality", "records", "resolve", "review", "rollup", "rollups", "sink", "sinks", "source", "sources", "tokens",
+			"internal/span",
 		},
 		Modules: []string{huma, xTime},
 	},
@@ -356,9 +371,8 @@ var Picture = map[string]Rule{
 	},
 	"internal/dedupe": {
 		Imports: []string{
-			"", "decisions", "entities", "entity", "internal/bulk", "internal/exchange", "internal/export", "kinds",
-			"match", "records",
-			"resolve", "resolve/derived", "storage",
+			"", "entities", "entity", "internal/bulk", "internal/exchange", "internal/export", "kinds", "match", "records",
+			"resolve", "resolve/derived", "review", "storage",
 		},
 		Modules: []string{xSync},
 	},
@@ -391,7 +405,8 @@ var Picture = map[string]Rule{
 			"internal/backup", "internal/buildinfo", "internal/exchange", "internal/export", "internal/eval", "internal/httpapi",
 			"internal/intake", "internal/judge", "internal/listen", "internal/login", "internal/mcp", "internal/obs",
 			"internal/pgtable", "internal/running", "internal/term", "kinds", "locality",
-			"match", "internal/learn", "mirror", "records", "resolve", "internal/sqltable", "rollup", "rollups", "sink/file",
+			"match", "internal/learn", "mirror", "quality", "records", "resolve", "review", "internal/sqltable", "rollup", "rollups",
+			"sink/file",
 			"sink", "sink/kafka", "sink/mongodb", "sink/nats", "sink/postgres",
 			"sink/webhook", "sinks",
 			"source/kafka", "source/nats", "source/postgres", "sources", "storage", "tokens",
@@ -511,13 +526,14 @@ var Laws = []Law{
 	{Module + "/storage/postgres", "", []string{"storage/all", "storage/postgres"}, "only storage/all knows every driver"},
 	{
 		Module + "/internal/engine", "",
-		[]string{"internal", "", "records", "entities", "decisions", "explain", "kinds", "rollups", "counters", "changes",
-			"cells", "sinks", "sources", "tokens", "audits"},
+		[]string{"internal", "", "records", "entities", "decisions", "review", "quality", "explain", "kinds", "rollups", "counters",
+			"changes", "cells", "sinks", "sources", "tokens", "audits"},
 		"only the nouns are built on the engine",
 	},
 	{
 		Module + "/resolve", Module + "/resolve/derived",
-		[]string{"internal", "", "records", "entities", "decisions", "explain", "kinds", "cells", "sources", "bench"},
+		[]string{"internal", "", "records", "entities", "decisions", "review", "quality", "explain", "kinds", "cells", "sources",
+			"bench"},
 		"a backend stores what is derived and does not resolve",
 	},
 	{Module + "/internal/httpapi", "", []string{"internal/httpapi", "internal/mcp", "internal/cli", "bench", "e2e"},

@@ -17,8 +17,8 @@ import (
 // House are the packages whose files have a direction as well: like references between packages, references between
 // their files point down. Files that refer to each other have to be read as one.
 var House = []string{
-	"", "internal/engine", "records", "entities", "decisions", "explain", "kinds", "rollups", "counters",
-	"changes", "cells",
+	"", "internal/engine", "internal/survey", "records", "entities", "decisions", "review", "quality", "explain",
+	"kinds", "rollups", "counters", "changes", "cells",
 }
 
 // Arrows returns which files of a package refer to which, from a directory of production code.

@@ -11,14 +11,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/term"
+	"github.com/locus-db/locus/review"
 )
 
 // filterFlags are the flags that select pairs of the review queue.
-func filterFlags(c *cobra.Command, f *decisions.Filter) {
+func filterFlags(c *cobra.Command, f *review.Filter) {
 	c.Flags().StringVar(&f.Source, "source", "", "only pairs with a record of this source")
 	c.Flags().StringVar(&f.Kind, "kind", "", "only pairs of this kind")
 	c.Flags().StringVar(&f.Attribute, "attribute", "", "only pairs that disagree in this attribute")
@@ -28,26 +28,26 @@ func filterFlags(c *cobra.Command, f *decisions.Filter) {
 }
 
 // chosenPairs are the pairs of arguments, two addresses each.
-func chosenPairs(args []string) (pairs []decisions.Chosen) {
+func chosenPairs(args []string) (pairs []review.Chosen) {
 	for i := 0; i+1 < len(args); i += 2 {
-		pairs = append(pairs, decisions.Chosen{A: args[i], B: args[i+1]})
+		pairs = append(pairs, review.Chosen{A: args[i], B: args[i+1]})
 	}
 	return pairs
 }
 
 // pairArguments wants addresses in pairs, and either these or a filter.
-func pairArguments(args []string, f *decisions.Filter) error {
+func pairArguments(args []string, f *review.Filter) error {
 	switch {
 	case len(args)%2 != 0:
 		return usage("two addresses for each pair", "%d addresses: want two for each pair", len(args))
-	case len(args) > 0 && *f != decisions.Filter{}:
+	case len(args) > 0 && *f != review.Filter{}:
 		return usage("pairs or a filter", "pairs are chosen by their addresses or by a filter, not both")
 	}
 	return nil
 }
 
 func (a *app) decisionBulk() *cobra.Command {
-	var f decisions.Filter
+	var f review.Filter
 	var who by
 	var yes, dryRun bool
 	c := &cobra.Command{
@@ -86,7 +86,7 @@ func (a *app) bulk(c *cobra.Command, cl *client, ask httpapi.PreviewRequest, who
 	if err != nil {
 		return fmt.Errorf("write the choice: %w", err)
 	}
-	var effect decisions.Effect
+	var effect review.Effect
 	raw, err := cl.do(c.Context(), http.MethodPost, "/v1/decisions/preview", nil, body, &effect)
 	if err != nil {
 		return err

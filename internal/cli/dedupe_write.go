@@ -9,11 +9,11 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/internal/dedupe"
 	"github.com/locus-db/locus/internal/exchange"
 	"github.com/locus-db/locus/internal/export"
 	"github.com/locus-db/locus/internal/term"
+	"github.com/locus-db/locus/review"
 )
 
 // dedupe groups the rows and writes the files.
@@ -157,7 +157,7 @@ func (o *oneShot) others(ctx context.Context, a *app, s *dedupe.Session, c *dedu
 		{Name: "b_source"}, {Name: "b_key"}, {Name: "b_" + cluster.Name, Type: exchange.Int},
 	}
 	return a.table(ctx, o.review, columns, func(w exchange.Writer) error {
-		return s.EachDoubt(ctx, c, func(p decisions.ReviewPair, a, b int) error {
+		return s.EachDoubt(ctx, c, func(p review.Pair, a, b int) error {
 			return w.Write(exchange.Row{
 				dedupe.Weight(p.Explanation.Weight), {p.A.Source}, {p.A.Key}, exchange.FormatInt(int64(a)),
 				{p.B.Source}, {p.B.Key}, exchange.FormatInt(int64(b)),

@@ -13,11 +13,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/judge"
 	"github.com/locus-db/locus/internal/term"
+	"github.com/locus-db/locus/review"
 )
 
 // judging holds the flags of locus judge.
@@ -159,7 +159,7 @@ func (h *hearing) summary() {
 }
 
 // hear asks about a pair, unless it was asked about before, and decides as the judge answers.
-func (h *hearing) hear(p *decisions.ReviewPair) error {
+func (h *hearing) hear(p *review.Pair) error {
 	if h.met[[2]entity.Ref{p.A, p.B}] {
 		return nil
 	}

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/internal/term"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/quality"
 )
 
 func (a *app) quality() *cobra.Command {
@@ -35,7 +35,7 @@ func (a *app) quality() *cobra.Command {
 			if kind != "" || threshold != "" {
 				return usage("locus quality thresholds", "locus quality: --kind and --threshold are for a table")
 			}
-			var q decisions.Quality
+			var q quality.Estimate
 			raw, err := cl.get(c.Context(), "/v1/quality", nil, &q)
 			switch {
 			case err != nil:
@@ -51,7 +51,7 @@ func (a *app) quality() *cobra.Command {
 	return a.connection(c)
 }
 
-func (a *app) printQuality(q *decisions.Quality) error {
+func (a *app) printQuality(q *quality.Estimate) error {
 	t := &term.Table{Header: []string{"kind", "within", "weight", "pairs", "decided", "drawn", "same"},
 		Right: map[int]bool{3: true, 4: true, 5: true, 6: true}}
 	for _, k := range q.Kinds {
@@ -73,7 +73,7 @@ func (a *app) printQuality(q *decisions.Quality) error {
 }
 
 // within is an estimate with its interval.
-func within(i decisions.Interval) string {
+func within(i quality.Interval) string {
 	return fmt.Sprintf("%.3f (%.3f to %.3f)", i.Value, i.Low, i.High)
 }
 

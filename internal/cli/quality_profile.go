@@ -7,14 +7,14 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/internal/term"
+	"github.com/locus-db/locus/quality"
 )
 
 // profileTables are the tables of a profile, by the argument of locus quality, in the order of its help.
 var profileTables = []struct {
 	name string
-	of   func(*decisions.Profile) *term.Table
+	of   func(*quality.Profile) *term.Table
 }{
 	{"attributes", filledTable},
 	{"formats", formatTable},
@@ -46,7 +46,7 @@ func (a *app) profile(ctx context.Context, cl *client, table, kind, threshold st
 		if threshold != "" {
 			q.Set("threshold", threshold)
 		}
-		var p decisions.Profile
+		var p quality.Profile
 		raw, err := cl.get(ctx, "/v1/quality/profile", q, &p)
 		switch {
 		case err != nil:
@@ -79,7 +79,7 @@ func right(from, columns int) map[int]bool {
 
 func number(n int) string { return term.Count(int64(n)) }
 
-func filledTable(p *decisions.Profile) *term.Table {
+func filledTable(p *quality.Profile) *term.Table {
 	t := &term.Table{Header: []string{"kind", "attribute", "type", "source", "records", "filled", "share"},
 		Right: right(4, 7)}
 	for _, k := range p.Kinds {
@@ -94,7 +94,7 @@ func filledTable(p *decisions.Profile) *term.Table {
 	return t
 }
 
-func formatTable(p *decisions.Profile) *term.Table {
+func formatTable(p *quality.Profile) *term.Table {
 	t := &term.Table{Header: []string{"kind", "attribute", "shape", "values", "share", "odd", "example", "record"},
 		Right: right(3, 5)}
 	for _, k := range p.Kinds {
@@ -110,7 +110,7 @@ func formatTable(p *decisions.Profile) *term.Table {
 	return t
 }
 
-func duplicateTable(p *decisions.Profile) *term.Table {
+func duplicateTable(p *quality.Profile) *term.Table {
 	t := &term.Table{Header: []string{"kind", "source", "records", "duplicates", "share", "most in"}, Right: right(2, 5)}
 	for _, k := range p.Kinds {
 		for _, s := range k.Sources {
@@ -124,7 +124,7 @@ func duplicateTable(p *decisions.Profile) *term.Table {
 	return t
 }
 
-func sizeTable(p *decisions.Profile) *term.Table {
+func sizeTable(p *quality.Profile) *term.Table {
 	t := &term.Table{Header: []string{"kind", "records", "entities", "share"}, Right: right(1, 4)}
 	for _, k := range p.Kinds {
 		for _, s := range k.Sizes {
@@ -134,7 +134,7 @@ func sizeTable(p *decisions.Profile) *term.Table {
 	return t
 }
 
-func weightTable(p *decisions.Profile) *term.Table {
+func weightTable(p *quality.Profile) *term.Table {
 	t := &term.Table{Header: []string{"kind", "bits", "within entities", "between two"}, Right: right(1, 4)}
 	for _, k := range p.Kinds {
 		for _, w := range k.Weights {
@@ -144,7 +144,7 @@ func weightTable(p *decisions.Profile) *term.Table {
 	return t
 }
 
-func thresholdTable(p *decisions.Profile) *term.Table {
+func thresholdTable(p *quality.Profile) *term.Table {
 	t := &term.Table{Header: []string{"kind", "threshold", "change", "merge", "split", "move", "entities", "before"},
 		Right: right(1, 8)}
 	for _, k := range p.Kinds {
@@ -156,7 +156,7 @@ func thresholdTable(p *decisions.Profile) *term.Table {
 	return t
 }
 
-func evidenceTable(p *decisions.Profile) *term.Table {
+func evidenceTable(p *quality.Profile) *term.Table {
 	t := &term.Table{Header: []string{"kind", "compared", "found", "bits", "within entities", "between two",
 		"decided same", "decided different", "m", "u"}, Right: right(3, 10)}
 	for _, k := range p.Kinds {
@@ -168,7 +168,7 @@ func evidenceTable(p *decisions.Profile) *term.Table {
 	return t
 }
 
-func keyTable(p *decisions.Profile) *term.Table {
+func keyTable(p *quality.Profile) *term.Table {
 	t := &term.Table{Header: []string{"kind", "blocking key", "records", "share", "keys"}, Right: right(2, 5)}
 	for _, k := range p.Kinds {
 		for _, key := range k.Keys {

@@ -11,13 +11,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/term"
+	"github.com/locus-db/locus/review"
 )
 
-// pair is the part of a decisions.ReviewPair that is printed.
+// pair is the part of a review.Pair that is printed.
 type pair struct {
 	A           entity.Ref  `json:"a"`
 	B           entity.Ref  `json:"b"`
@@ -43,7 +43,7 @@ func (a *app) reviewCommand() *cobra.Command {
 func (a *app) reviewList() *cobra.Command {
 	var pages paging
 	var order string
-	var f decisions.Filter
+	var f review.Filter
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the pairs to decide about",
@@ -149,7 +149,7 @@ func (a *app) reviewPairs(c *cobra.Command, cl *client, f *by, order string) err
 	for {
 		q := orderQuery(order)
 		q.Set("limit", "20")
-		q.Set("assigned", decisions.Open) // pairs assigned to others are left to them
+		q.Set("assigned", review.Open) // pairs assigned to others are left to them
 		if cursor != "" {
 			q.Set("cursor", cursor)
 		}

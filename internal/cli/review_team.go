@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/term"
+	"github.com/locus-db/locus/review"
 )
 
 func (a *app) reviewTeam() *cobra.Command {
@@ -26,7 +26,7 @@ func (a *app) reviewTeam() *cobra.Command {
 			"  locus review team --json",
 		Args: arguments(),
 		RunE: a.connected(func(c *cobra.Command, cl *client, _ []string) error {
-			var team decisions.Team
+			var team review.Team
 			raw, err := cl.get(c.Context(), "/v1/review/team", nil, &team)
 			if err != nil {
 				return err
@@ -57,7 +57,7 @@ func (a *app) reviewTeam() *cobra.Command {
 }
 
 func (a *app) reviewAssign() *cobra.Command {
-	var f decisions.Filter
+	var f review.Filter
 	var days int
 	var release bool
 	var to string
@@ -103,7 +103,7 @@ func (a *app) reviewAssign() *cobra.Command {
 }
 
 // filterQuery adds a filter to the query of the review queue.
-func filterQuery(q url.Values, f *decisions.Filter) url.Values {
+func filterQuery(q url.Values, f *review.Filter) url.Values {
 	for name, value := range map[string]string{"source": f.Source, "kind": f.Kind, "attribute": f.Attribute, "bits": f.Bits, "assigned": f.Assigned} {
 		if value != "" {
 			q.Set(name, value)

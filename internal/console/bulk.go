@@ -7,16 +7,16 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/review"
 )
 
 // Bulk is the page that shows which pairs are chosen and what one verdict about them would do, before anything is
 // decided.
 type Bulk struct {
-	Effect  *decisions.Effect // nil with a Problem
+	Effect  *review.Effect // nil with a Problem
 	Verdict entity.Verdict
-	Filter  decisions.Filter
+	Filter  review.Filter
 	Marks   []string // of the pairs that were chosen one by one, as PairMark has them; nil for a filter
 	Author  string
 	Problem string
@@ -78,7 +78,7 @@ type bulkPage struct {
 }
 
 // does returns the text of an effect.
-func does(e *decisions.Effect) string {
+func does(e *review.Effect) string {
 	merged, split := entitiesText(e.Merged)+" would be merged", entitiesText(e.Split)+" would be split"
 	switch {
 	case e.Merged == 0 && e.Split == 0:
@@ -95,7 +95,7 @@ func does(e *decisions.Effect) string {
 func entitiesText(n int) string { return count(int64(n)) + pick(n, " entity", " entities") }
 
 // hidden are the fields of a form that has a filter.
-func hidden(f *decisions.Filter) map[string]string {
+func hidden(f *review.Filter) map[string]string {
 	fields := map[string]string{}
 	for name, values := range query(f) {
 		fields[name] = values[0]
@@ -109,15 +109,15 @@ func PairMark(a, b entity.Ref) string {
 }
 
 // ParseMark returns the pair of a PairMark.
-func ParseMark(mark string) (c decisions.Chosen, known bool) {
+func ParseMark(mark string) (c review.Chosen, known bool) {
 	x, y, _ := strings.Cut(mark, "/")
 	a, errA := url.QueryUnescape(x)
 	b, errB := url.QueryUnescape(y)
-	return decisions.Chosen{A: a, B: b}, errA == nil && errB == nil && a != "" && b != ""
+	return review.Chosen{A: a, B: b}, errA == nil && errB == nil && a != "" && b != ""
 }
 
 // person returns the name of an assignment, "" for none.
-func person(a *decisions.Assignment) string {
+func person(a *review.Assignment) string {
 	if a == nil {
 		return ""
 	}

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/kinds"
+	"github.com/locus-db/locus/quality"
 )
 
 // Try is a page that compares two records by the rules of a kind.
@@ -45,7 +45,7 @@ type Draft struct {
 	Problem string
 	// Diff and Labelled are the effects of the draft, nil before the dry run.
 	Diff     *kinds.Diff
-	Labelled *decisions.Labelled
+	Labelled *quality.Labelled
 }
 
 // Draft writes the page.

@@ -2,9 +2,7 @@
 
 package console
 
-import (
-	"github.com/locus-db/locus/decisions"
-)
+import "github.com/locus-db/locus/quality"
 
 // Sizes of the picture of match weights.
 const (
@@ -36,7 +34,7 @@ type histogramBar struct {
 	IsBeyond         bool
 }
 
-func newHistogram(k *decisions.KindProfile) *histogram {
+func newHistogram(k *quality.KindProfile) *histogram {
 	h := &histogram{Wide: histogramWide, High: histogramHigh + histogramFoot, Base: histogramHigh,
 		Foot: histogramHigh + 16, Threshold: k.Threshold.String()}
 	most, joined, apart := 1, 0, 0
@@ -64,7 +62,7 @@ func newHistogram(k *decisions.KindProfile) *histogram {
 		bar := histogramBar{
 			Bits: count(int64(b.Bits)), X: i * step, Width: max(1, step-2), Middle: i*step + step/2,
 			Joined: count(int64(b.Joined)), Apart: count(int64(b.Apart)), Numbered: b.Bits%5 == 0,
-			IsBeyond: b.Bits == decisions.MostBits,
+			IsBeyond: b.Bits == quality.MostBits,
 		}
 		bar.ApartH, bar.JoinedH = high(b.Apart), high(b.Joined)
 		bar.ApartY = histogramHigh - bar.ApartH

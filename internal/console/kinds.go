@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/kinds"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/quality"
 	"github.com/locus-db/locus/resolve"
 )
 
@@ -20,7 +20,7 @@ type Kinds struct {
 	Rules []kinds.Rules
 	Terms []resolve.Terms
 	// Profile describes the records, nil if the viewer may not read them.
-	Profile *decisions.Profile
+	Profile *quality.Profile
 }
 
 // Kinds writes the kinds page.
@@ -98,7 +98,7 @@ type kindKey struct {
 }
 
 // seen adds what the records show about the kind.
-func (k *kind) seen(p *decisions.Profile) {
+func (k *kind) seen(p *quality.Profile) {
 	if p == nil {
 		return
 	}
@@ -128,7 +128,7 @@ func (k *kind) seen(p *decisions.Profile) {
 
 // shares writes m and u, and the weight that follows from them. The share of an empty set is unknown. A share without
 // any observed pair is known only to be small. Neither has a weight.
-func (l *kindLevel) shares(e *decisions.LevelEvidence) {
+func (l *kindLevel) shares(e *quality.LevelEvidence) {
 	of := func(n, all int) string {
 		switch {
 		case all == 0:

@@ -7,9 +7,9 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/quality"
 )
 
 // Quality is the content of the quality page, about one kind.
@@ -19,8 +19,8 @@ type Quality struct {
 	// Asked is the requested threshold as typed, and Problem the fault in it.
 	Asked, Problem string
 	// Profile and Estimate have this kind at most.
-	Profile  *decisions.Profile
-	Estimate *decisions.Quality
+	Profile  *quality.Profile
+	Estimate *quality.Estimate
 }
 
 // Quality writes the quality page.
@@ -119,7 +119,7 @@ func newFillRate(filled, of int) fillRate {
 	return fillRate{Text: percent(float64(filled), float64(of)), Bar: 100 * filled / of, Against: 2*filled < of}
 }
 
-func (p *qualityPage) fills(k *decisions.KindProfile) {
+func (p *qualityPage) fills(k *quality.KindProfile) {
 	for _, s := range k.Sources {
 		p.Columns = append(p.Columns, s.Source)
 	}
@@ -142,12 +142,12 @@ type format struct {
 
 type shape struct{ Shape, Share, Example, Link string }
 
-func (p *qualityPage) formats(k *decisions.KindProfile) {
+func (p *qualityPage) formats(k *quality.KindProfile) {
 	for _, a := range k.Attributes {
 		if a.Values == 0 {
 			continue
 		}
-		shapes := func(all []decisions.Shape) (list []shape) {
+		shapes := func(all []quality.Shape) (list []shape) {
 			for _, s := range all {
 				list = append(list, shape{s.Shape, percent(float64(s.Values), float64(a.Values)), s.Example,
 					Search{Name: s.Record.String()}.address("")})
@@ -169,7 +169,7 @@ type sourceQuality struct {
 	Example                     string // an entity with several of its records
 }
 
-func (p *qualityPage) sources(k *decisions.KindProfile) {
+func (p *qualityPage) sources(k *quality.KindProfile) {
 	for _, s := range k.Sources {
 		of := sourceQuality{Source: s.Source, Records: count(int64(s.Members)), Duplicates: count(int64(s.Duplicates)),
 			Share: newFillRate(s.Duplicates, s.Members)}
@@ -187,7 +187,7 @@ type sizeQuality struct {
 	Number   string
 }
 
-func (p *qualityPage) sizes(k *decisions.KindProfile) {
+func (p *qualityPage) sizes(k *quality.KindProfile) {
 	for _, s := range k.Sizes {
 		p.Sizes = append(p.Sizes, sizeQuality{counted(int64(s.Records), "record"), newFillRate(s.Entities, k.Entities),
 			count(int64(s.Entities))})
@@ -202,7 +202,7 @@ type effect struct {
 	Merged, Split, Moved, Becomes string
 }
 
-func (p *qualityPage) thresholds(k *decisions.KindProfile) {
+func (p *qualityPage) thresholds(k *quality.KindProfile) {
 	p.Threshold = k.Threshold.String()
 	for _, e := range k.Thresholds {
 		asked, err := strconv.ParseFloat(p.Asked, 64)

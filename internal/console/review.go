@@ -13,17 +13,18 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/explain"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/review"
 )
 
 // Review is the content of the review page: the queue, and one pair in full.
 type Review struct {
 	// Pairs is the queue as far as it is counted; More reports that there are more pairs than that.
-	Pairs []decisions.ReviewPair
+	Pairs []review.Pair
 	More  bool
-	// Order is the order of the pairs; "" for decisions.Best.
-	Order decisions.Order
+	// Order is the order of the pairs; "" for review.Best.
+	Order review.Order
 	// Filter selects the pairs to answer, and Skip names the pairs to leave for later.
-	Filter decisions.Filter
+	Filter review.Filter
 	Skip   []string
 	// Pair is the pair to decide; nil if there is none.
 	Pair *Pair
@@ -56,15 +57,15 @@ func (c *Console) Review(w io.Writer, r Review) error {
 		Command: command("locus", "review", "list"),
 	}
 	if r.filtered() || len(left) < len(r.Pairs) {
-		p.Filtered, p.All = count(int64(len(left)))+" of them "+pick(len(left), "is", "are")+" selected", (&Review{Order: r.Order, Filter: decisions.Filter{Assigned: decisions.ToAll}}).address(entity.Ref{}, entity.Ref{}, r.Skip)
+		p.Filtered, p.All = count(int64(len(left)))+" of them "+pick(len(left), "is", "are")+" selected", (&Review{Order: r.Order, Filter: review.Filter{Assigned: review.ToAll}}).address(entity.Ref{}, entity.Ref{}, r.Skip)
 	}
 	at := -1
 	if r.Pair != nil {
 		shown := newReviewed(r.Pair)
 		p.Pair = &shown
-		at = slices.IndexFunc(left, func(q decisions.ReviewPair) bool { return q.A == r.Pair.A.Ref && q.B == r.Pair.B.Ref })
+		at = slices.IndexFunc(left, func(q review.Pair) bool { return q.A == r.Pair.A.Ref && q.B == r.Pair.B.Ref })
 	}
-	if p.Bulk = cmp.Or(r.Order, decisions.Best) == decisions.Best && len(left) > 0; p.Bulk {
+	if p.Bulk = cmp.Or(r.Order, review.Best) == review.Best && len(left) > 0; p.Bulk {
 		p.Chosen, p.Count = hidden(&r.Filter), count(int64(len(left)))
 	}
 	p.list(&r, left, at)
@@ -78,7 +79,7 @@ func (c *Console) Review(w io.Writer, r Review) error {
 }
 
 // list fills the part of the queue that has the pair shown.
-func (p *reviewPage) list(r *Review, left []decisions.ReviewPair, at int) {
+func (p *reviewPage) list(r *Review, left []review.Pair, at int) {
 	from := max(0, at) / reviewList * reviewList
 	to := min(len(left), from+reviewList)
 	for i, q := range left[from:to] {
@@ -102,7 +103,7 @@ func (p *reviewPage) list(r *Review, left []decisions.ReviewPair, at int) {
 
 // ways fills where the buttons lead: to the next pair that is not skipped, to it with the shown one skipped, and back
 // to the one skipped last.
-func (p *reviewPage) ways(r *Review, left []decisions.ReviewPair, at int) {
+func (p *reviewPage) ways(r *Review, left []review.Pair, at int) {
 	skip := slices.Clone(r.Skip)
 	if at >= 0 {
 		mark := skipMark(left[at].A, left[at].B)
@@ -118,7 +119,7 @@ func (p *reviewPage) ways(r *Review, left []decisions.ReviewPair, at int) {
 		}
 	}
 	for i, mark := range slices.Backward(r.Skip) {
-		n := slices.IndexFunc(left, func(q decisions.ReviewPair) bool { return skipMark(q.A, q.B) == mark })
+		n := slices.IndexFunc(left, func(q review.Pair) bool { return skipMark(q.A, q.B) == mark })
 		if n < 0 || n == at {
 			continue
 		}

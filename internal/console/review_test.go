@@ -23,6 +23,7 @@ import (
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/review"
 )
 
 // twins returns a possible match, of an entity of two records and one of a single record; s is their text.
@@ -55,7 +56,7 @@ func queueOf(t testing.TB, s string, n int) console.Review {
 	pair := twins(t, s)
 	r := console.Review{Pair: pair, Author: s}
 	for i := range n {
-		p := decisions.ReviewPair{A: pair.A.Ref, B: pair.B.Ref, EntityA: id(t, 1), EntityB: id(t, 2),
+		p := review.Pair{A: pair.A.Ref, B: pair.B.Ref, EntityA: id(t, 1), EntityB: id(t, 2),
 			Explanation: pair.WhyNot.Explanation, Merges: 3}
 		if i > 0 {
 			p.B.Key = fmt.Sprint(s, i)

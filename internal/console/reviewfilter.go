@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/review"
 )
 
 // choice is a value of a filter, and how many pairs it selects from the whole list.
@@ -29,7 +29,7 @@ type filterField struct {
 }
 
 // fields returns the form of a filter, with the values that select something.
-func fields(f *decisions.Filter, all []decisions.ReviewPair) []filterField {
+func fields(f *review.Filter, all []review.Pair) []filterField {
 	sources, kinds, attributes, bits := map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}
 	for _, p := range all {
 		sources[p.A.Source]++
@@ -37,7 +37,7 @@ func fields(f *decisions.Filter, all []decisions.ReviewPair) []filterField {
 			sources[p.B.Source]++
 		}
 		kinds[p.Kind]++
-		bits[decisions.WholeBits(p.Explanation.Weight)]++
+		bits[review.WholeBits(p.Explanation.Weight)]++
 		for _, name := range p.Disagreements() {
 			attributes[name]++
 		}
@@ -59,19 +59,19 @@ func fields(f *decisions.Filter, all []decisions.ReviewPair) []filterField {
 
 // assignedField is the choice of assignments, nil while no pair is assigned. Pairs assigned to others are omitted at
 // first.
-func assignedField(f *decisions.Filter, all []decisions.ReviewPair) *filterField {
+func assignedField(f *review.Filter, all []review.Pair) *filterField {
 	counts := map[string]int{}
 	for _, p := range all {
 		if p.Assigned != nil {
 			counts[p.Assigned.To]++
 		}
 	}
-	if len(counts) == 0 && (f.Assigned == "" || f.Assigned == decisions.Open) {
+	if len(counts) == 0 && (f.Assigned == "" || f.Assigned == review.Open) {
 		return nil
 	}
 	of := func(a string) int {
 		n := 0
-		g := decisions.Filter{Assigned: a, Person: f.Person}
+		g := review.Filter{Assigned: a, Person: f.Person}
 		for i := range all {
 			if g.Takes(&all[i]) {
 				n++
@@ -81,31 +81,31 @@ func assignedField(f *decisions.Filter, all []decisions.ReviewPair) *filterField
 	}
 	field := &filterField{Name: "assigned", Label: "Assigned"}
 	add := func(value, text string) {
-		chosen := value == f.Assigned || value == decisions.Open && f.Assigned == ""
+		chosen := value == f.Assigned || value == review.Open && f.Assigned == ""
 		field.Choices = append(field.Choices, choice{value, fmt.Sprintf("%s (%s)", text, count(int64(of(value)))), chosen})
 	}
-	add(decisions.Open, "to me or unassigned")
+	add(review.Open, "to me or unassigned")
 	if f.Person != "" {
-		add(decisions.ToMe, "to me")
+		add(review.ToMe, "to me")
 	}
-	add(decisions.ToNone, "unassigned")
-	if _, word := map[string]bool{"": true, decisions.Open: true, decisions.ToMe: true, decisions.ToNone: true, decisions.ToAll: true}[f.Assigned]; !word {
+	add(review.ToNone, "unassigned")
+	if _, word := map[string]bool{"": true, review.Open: true, review.ToMe: true, review.ToNone: true, review.ToAll: true}[f.Assigned]; !word {
 		counts[f.Assigned] += 0
 	}
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
 		add(name, "to "+name)
 	}
-	add(decisions.ToAll, "all")
+	add(review.ToAll, "all")
 	return field
 }
 
 // orderField is the choice of the order of the queue.
-func orderField(chosen decisions.Order) filterField {
+func orderField(chosen review.Order) filterField {
 	f := filterField{Name: "order", Label: "Order"}
-	for _, o := range append(decisions.Orders(), decisions.Second) {
-		name := map[decisions.Order]string{decisions.Best: "best first", decisions.Teaches: "most informative first",
-			decisions.Chance: "random, to estimate the quality", decisions.Second: "answered by others, for a second opinion"}[o]
-		f.Choices = append(f.Choices, choice{string(o), name, o == cmp.Or(chosen, decisions.Best)})
+	for _, o := range append(review.Orders(), review.Second) {
+		name := map[review.Order]string{review.Best: "best first", review.Teaches: "most informative first",
+			review.Chance: "random, to estimate the quality", review.Second: "answered by others, for a second opinion"}[o]
+		f.Choices = append(f.Choices, choice{string(o), name, o == cmp.Or(chosen, review.Best)})
 	}
 	return f
 }
@@ -147,38 +147,38 @@ func skipMark(a, b entity.Ref) string {
 }
 
 // left returns the pairs that the filter selects.
-func (r *Review) left() []decisions.ReviewPair {
-	return slices.DeleteFunc(slices.Clone(r.Pairs), func(p decisions.ReviewPair) bool { return !r.Filter.Takes(&p) })
+func (r *Review) left() []review.Pair {
+	return slices.DeleteFunc(slices.Clone(r.Pairs), func(p review.Pair) bool { return !r.Filter.Takes(&p) })
 }
 
 // filtered reports whether a filter is chosen.
 func (r *Review) filtered() bool {
 	f := r.Filter
-	if f.Person = ""; f.Assigned == decisions.Open {
+	if f.Person = ""; f.Assigned == review.Open {
 		f.Assigned = ""
 	}
-	return f != decisions.Filter{}
+	return f != review.Filter{}
 }
 
-func (r *Review) skipped(p decisions.ReviewPair) bool {
+func (r *Review) skipped(p review.Pair) bool {
 	return slices.Contains(r.Skip, skipMark(p.A, p.B))
 }
 
 // First returns the pair to show: the first that the filter selects and that is not skipped.
-func (r *Review) First() (first decisions.ReviewPair, some bool) {
+func (r *Review) First() (first review.Pair, some bool) {
 	for _, p := range r.left() {
 		if !r.skipped(p) {
 			return p, true
 		}
 	}
-	return decisions.ReviewPair{}, false
+	return review.Pair{}, false
 }
 
 // query returns the parameters of a filter.
-func query(f *decisions.Filter) url.Values {
+func query(f *review.Filter) url.Values {
 	q := url.Values{}
 	for name, value := range map[string]string{"source": f.Source, "kind": f.Kind, "attribute": f.Attribute, "bits": f.Bits, "assigned": f.Assigned} {
-		if value != "" && (name != "assigned" || value != decisions.Open) {
+		if value != "" && (name != "assigned" || value != review.Open) {
 			q.Set(name, value)
 		}
 	}
@@ -191,7 +191,7 @@ func (r *Review) address(a, b entity.Ref, skip []string) string {
 	if len(skip) > 0 {
 		q.Set("skip", strings.Join(skip, "."))
 	}
-	if r.Order != decisions.Best && r.Order != "" {
+	if r.Order != review.Best && r.Order != "" {
 		q.Set("order", string(r.Order))
 	}
 	if a.Source != "" {

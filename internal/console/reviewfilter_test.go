@@ -10,24 +10,24 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/console"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/review"
 )
 
 // mixedQueue has pairs of two kinds, of three sources, of 4, 3 and 0 bits.
 func mixedQueue(t testing.TB) console.Review {
 	t.Helper()
-	made := func(kind, a, b string, weight match.Weight, against string) decisions.ReviewPair {
-		return decisions.ReviewPair{
+	made := func(kind, a, b string, weight match.Weight, against string) review.Pair {
+		return review.Pair{
 			A: entity.Ref{Source: a, Key: "1"}, B: entity.Ref{Source: b, Key: "2"}, EntityA: id(t, 1), EntityB: id(t, 2),
 			Kind: kind, Merges: 2,
 			Explanation: match.Explanation{Weight: weight,
 				Lines: []match.Line{{Attribute: "name", Weight: 300}, {Attribute: against, Weight: -50}}},
 		}
 	}
-	return console.Review{Pairs: []decisions.ReviewPair{
+	return console.Review{Pairs: []review.Pair{
 		made("place", "pos", "web", 499, "phones"), made("place", "pos", "pos", 300, "address"),
 		made("person", "web", "crm", 0, "phones"),
 	}}
@@ -52,18 +52,18 @@ func listed(t testing.TB, r console.Review) (pairs []string) {
 func TestReview_Filters(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		filter decisions.Filter
+		filter review.Filter
 		want   string
 	}{
-		{decisions.Filter{}, "pos web, pos pos, web crm"},
-		{decisions.Filter{Source: "web"}, "pos web, web crm"},
-		{decisions.Filter{Kind: "place"}, "pos web, pos pos"},
-		{decisions.Filter{Bits: "4"}, "pos web"},
-		{decisions.Filter{Bits: "3"}, "pos pos"},
-		{decisions.Filter{Bits: "0"}, "web crm"},
-		{decisions.Filter{Attribute: "phones"}, "pos web, web crm"},
-		{decisions.Filter{Attribute: "phones", Kind: "person"}, "web crm"},
-		{decisions.Filter{Attribute: "name"}, ""}, // it agrees
+		{review.Filter{}, "pos web, pos pos, web crm"},
+		{review.Filter{Source: "web"}, "pos web, web crm"},
+		{review.Filter{Kind: "place"}, "pos web, pos pos"},
+		{review.Filter{Bits: "4"}, "pos web"},
+		{review.Filter{Bits: "3"}, "pos pos"},
+		{review.Filter{Bits: "0"}, "web crm"},
+		{review.Filter{Attribute: "phones"}, "pos web, web crm"},
+		{review.Filter{Attribute: "phones", Kind: "person"}, "web crm"},
+		{review.Filter{Attribute: "name"}, ""}, // it agrees
 	} {
 		r := mixedQueue(t)
 		r.Filter = c.filter
@@ -113,10 +113,10 @@ func TestReview_SkipAndReturn(t *testing.T) {
 		}
 		q := u.Query()
 		r := queueOf(t, "x", 4)
-		r.Filter, r.Skip, r.Pair = decisions.Filter{Source: q.Get("source")}, console.ParseSkip(q.Get("skip")), nil
+		r.Filter, r.Skip, r.Pair = review.Filter{Source: q.Get("source")}, console.ParseSkip(q.Get("skip")), nil
 		first, some := r.First()
 		if q.Has("a") {
-			i := slices.IndexFunc(r.Pairs, func(p decisions.ReviewPair) bool { return p.A.String() == q.Get("a") && p.B.String() == q.Get("b") })
+			i := slices.IndexFunc(r.Pairs, func(p review.Pair) bool { return p.A.String() == q.Get("a") && p.B.String() == q.Get("b") })
 			first, some = r.Pairs[i], true
 		}
 		if some {

@@ -11,11 +11,11 @@ import (
 
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/changes"
-	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/records"
+	"github.com/locus-db/locus/review"
 )
 
 // Survey describes a bounded sample of the data.
@@ -77,7 +77,7 @@ type SharedValue struct {
 
 // SourcesLately sorts the latest changes by source. stored holds the records that changed; the source of records
 // deleted since is unknown.
-func SourcesLately(latest []changes.Change, stored []*records.Record, queue []decisions.ReviewPair) []SourceLately {
+func SourcesLately(latest []changes.Change, stored []*records.Record, queue []review.Pair) []SourceLately {
 	size := map[locality.ID]int{} // records of an entity after its last change
 	for _, c := range latest {
 		if !c.Kind.OfRecord() {

@@ -12,11 +12,11 @@ import (
 
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/changes"
-	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/console"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/records"
+	"github.com/locus-db/locus/review"
 )
 
 // homeOf returns a home page with every text from outside set to s.
@@ -101,7 +101,7 @@ func TestSourcesLately(t *testing.T) {
 	}
 	got := console.SourcesLately([]changes.Change{
 		put(1, 0), of(1, 1), put(2, 0), of(2, 2), put(3, 0), of(1, 1, 3), put(2, 1), put(9, 0), // the last was deleted since
-	}, stored, []decisions.ReviewPair{{A: ref("pos", "1"), B: ref("pos", "2")}, {A: ref("pos", "1"), B: ref("old", "5")}})
+	}, stored, []review.Pair{{A: ref("pos", "1"), B: ref("pos", "2")}, {A: ref("pos", "1"), B: ref("old", "5")}})
 	want := []console.SourceLately{
 		{Source: "pos", New: 2, Matched: 1, Updated: 1, Review: 2, Before: console.Share{Matched: 1, Of: 1},
 			After: console.Share{Of: 1}},

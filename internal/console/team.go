@@ -6,13 +6,13 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/review"
 )
 
 // Team is the content of the page about who answered how much, and how often people agree.
 type Team struct {
-	*decisions.Team
+	*review.Team
 	Author string
 	// Batch is the bulk decision that was just made, Assigned how many pairs were just assigned, as text; "" for none.
 	Batch, Assigned string
@@ -22,7 +22,7 @@ type Team struct {
 func (c *Console) Team(w io.Writer, t Team) error {
 	p := teamPage{Waiting: waiting(t.Left, t.More), Signs: signs{t.Author, c.viewer.Name != ""}, Made: t.Batch,
 		Assigned: t.Assigned, Command: command("locus", "review", "team")}
-	all := decisions.Progress{}
+	all := review.Progress{}
 	for _, one := range t.People {
 		p.People = append(p.People, newProgress(one, t.Author))
 		all.Today, all.Week, all.All, all.InBulk, all.Assigned, all.Rate = all.Today+one.Today, all.Week+one.Week, all.All+one.All, all.InBulk+one.InBulk, all.Assigned+one.Assigned, all.Rate+one.Rate
@@ -70,7 +70,7 @@ type progress struct {
 	Today, Week, Whole, InBulk, Rate, Left string
 }
 
-func newProgress(p decisions.Progress, me string) progress {
+func newProgress(p review.Progress, me string) progress {
 	return progress{
 		unnamed(p.Person), me != "" && p.Person == me, count(int64(p.Today)), count(int64(p.Week)), count(int64(p.All)),
 		count(int64(p.InBulk)),

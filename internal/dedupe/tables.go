@@ -7,10 +7,10 @@ import (
 	"context"
 	"slices"
 
-	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/exchange"
 	"github.com/locus-db/locus/internal/export"
+	"github.com/locus-db/locus/review"
 )
 
 // Len returns how many rows the input has, including refused ones.
@@ -84,9 +84,9 @@ func (s *Session) EachGolden(ctx context.Context, c *Clusters, t *export.Table, 
 }
 
 // EachDoubt calls fn for each pair of rows that may be one thing and are in two clusters, the best first.
-func (s *Session) EachDoubt(ctx context.Context, c *Clusters, fn func(p decisions.ReviewPair, a, b int) error) error {
+func (s *Session) EachDoubt(ctx context.Context, c *Clusters, fn func(p review.Pair, a, b int) error) error {
 	type doubt struct {
-		decisions.ReviewPair
+		review.Pair
 		a, b int
 	}
 	of := map[entity.Ref]int{}
@@ -97,8 +97,8 @@ func (s *Session) EachDoubt(ctx context.Context, c *Clusters, fn func(p decision
 		return err
 	}
 	var doubts []doubt
-	for q := (decisions.ReviewQuery{Limit: decisions.MaxReview}); ; {
-		page, err := s.DB.Decisions().Review(ctx, q)
+	for q := (review.Query{Limit: review.MaxPage}); ; {
+		page, err := s.DB.Review().List(ctx, q)
 		if err != nil {
 			return err
 		}
@@ -117,7 +117,7 @@ func (s *Session) EachDoubt(ctx context.Context, c *Clusters, fn func(p decision
 		return cmp.Or(cmp.Compare(y.Explanation.Weight, x.Explanation.Weight), cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b))
 	})
 	for _, d := range doubts {
-		if err := fn(d.ReviewPair, d.a, d.b); err != nil {
+		if err := fn(d.Pair, d.a, d.b); err != nil {
 			return err
 		}
 	}

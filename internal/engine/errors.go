@@ -45,6 +45,9 @@ func Absent(err error) error {
 	return err
 }
 
+// ErrBadAfter rejects the cursor of a page.
+var ErrBadAfter = problem.Invalid("/after", "invalid", "it is not the cursor of a previous page")
+
 // MaxLimit is the maximum number of items in a page.
 const MaxLimit = 1000
 

@@ -9,13 +9,14 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/strictjson"
+	"github.com/locus-db/locus/review"
 )
 
 // PreviewRequest is the body of POST /v1/decisions/preview.
 type PreviewRequest struct {
-	Verdict entity.Verdict     `json:"verdict" enum:"same,different"`
-	Filter  *decisions.Filter  `json:"filter,omitempty" doc:"Pairs of the head of the review queue; all of it without filter and pairs"`
-	Pairs   []decisions.Chosen `json:"pairs,omitempty" maxItems:"1000" doc:"These pairs, instead of a filter"`
+	Verdict entity.Verdict  `json:"verdict" enum:"same,different"`
+	Filter  *review.Filter  `json:"filter,omitempty" doc:"Pairs of the head of the review queue; all of it without filter and pairs"`
+	Pairs   []review.Chosen `json:"pairs,omitempty" maxItems:"1000" doc:"These pairs, instead of a filter"`
 }
 
 // BulkRequest is the body of POST /v1/decisions/bulk.
@@ -40,10 +41,10 @@ type UndoRequest struct {
 
 // AssignRequest is the body of POST /v1/review/assign.
 type AssignRequest struct {
-	To     string             `json:"to,omitempty" doc:"Name of a person as decisions have it; empty to release the pairs"`
-	Days   int                `json:"days,omitempty" minimum:"1" maximum:"90" doc:"Number of days; 7 by default"`
-	Filter *decisions.Filter  `json:"filter,omitempty" doc:"Pairs of the head of the review queue; all of it without filter and pairs"`
-	Pairs  []decisions.Chosen `json:"pairs,omitempty" maxItems:"1000" doc:"These pairs, instead of a filter"`
+	To     string          `json:"to,omitempty" doc:"Name of a person as decisions have it; empty to release the pairs"`
+	Days   int             `json:"days,omitempty" minimum:"1" maximum:"90" doc:"Number of days; 7 by default"`
+	Filter *review.Filter  `json:"filter,omitempty" doc:"Pairs of the head of the review queue; all of it without filter and pairs"`
+	Pairs  []review.Chosen `json:"pairs,omitempty" maxItems:"1000" doc:"These pairs, instead of a filter"`
 }
 
 // AssignResponse has the number of pairs that were assigned or released.
@@ -65,8 +66,8 @@ func textsOf(fields map[string]strictjson.Value, to map[string]*string) (err err
 }
 
 // selection reads from a body which pairs are chosen, among the pairs that the caller may see.
-func selection(c *call, fields map[string]strictjson.Value) (*decisions.Selection, error) {
-	chosen := &decisions.Selection{}
+func selection(c *call, fields map[string]strictjson.Value) (*review.Selection, error) {
+	chosen := &review.Selection{}
 	if v, given := fields["filter"]; given {
 		if v.Kind() != strictjson.Object {
 			return nil, wrongKind("/filter", v, "an object with source, kind, attribute, bits, assigned")
@@ -96,7 +97,7 @@ func selection(c *call, fields map[string]strictjson.Value) (*decisions.Selectio
 			if v.Kind() != strictjson.Object {
 				return nil, wrongKind(at, v, "an object with a and b")
 			}
-			var one decisions.Chosen
+			var one review.Chosen
 			for name, v := range v.Members() {
 				text := map[string]*string{"a": &one.A, "b": &one.B}[name]
 				if text == nil {
@@ -118,7 +119,7 @@ func selection(c *call, fields map[string]strictjson.Value) (*decisions.Selectio
 
 // ownFilter narrows a filter to the kinds and attributes that the caller may see. Otherwise the selection would reveal
 // hidden values.
-func ownFilter(c *call, f *decisions.Filter, kinds *[]string) error {
+func ownFilter(c *call, f *review.Filter, kinds *[]string) error {
 	who := access.From(c)
 	if f.Attribute != "" && who.Restriction.Hides(f.Attribute) {
 		return fault(CodeForbidden, "/filter/attribute", "the token may not see %.64q, so it cannot select by it", f.Attribute)
@@ -143,7 +144,7 @@ func (s *Server) previewDecisions(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.svc.Decisions().Foresee(c, chosen, entity.Verdict(verdict))
+	return s.svc.Review().Foresee(c, chosen, entity.Verdict(verdict))
 }
 
 func (s *Server) decideBulk(c *call) (any, error) {
@@ -166,9 +167,9 @@ func (s *Server) decideBulk(c *call) (any, error) {
 	return s.bulk(c, chosen, stamp, entity.Verdict(verdict), by)
 }
 
-func (s *Server) bulk(c *call, chosen *decisions.Selection, stamp string, verdict entity.Verdict,
+func (s *Server) bulk(c *call, chosen *review.Selection, stamp string, verdict entity.Verdict,
 	by decisions.By) (*BulkResponse, error) {
-	batch, results, err := s.svc.Decisions().DecideAll(c, chosen, stamp, verdict, by)
+	batch, results, err := s.svc.Review().DecideAll(c, chosen, stamp, verdict, by)
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +216,7 @@ func (s *Server) assignReview(c *call) (any, error) {
 	}
 	days := 0
 	if _, given := fields["days"]; given {
-		if days, err = number(fields, "days", int(decisions.LongestAssigned/(24*time.Hour))); err != nil {
+		if days, err = number(fields, "days", int(review.LongestAssigned/(24*time.Hour))); err != nil {
 			return nil, err
 		}
 	}
@@ -226,16 +227,16 @@ func (s *Server) assignReview(c *call) (any, error) {
 	return s.assignBy(c, chosen, to, access.From(c).Signs(), days)
 }
 
-func (s *Server) assignBy(c *call, chosen *decisions.Selection, to, by string, days int) (AssignResponse, error) {
-	pairs, err := s.svc.Decisions().Choose(c, chosen)
+func (s *Server) assignBy(c *call, chosen *review.Selection, to, by string, days int) (AssignResponse, error) {
+	pairs, err := s.svc.Review().Choose(c, chosen)
 	if err != nil {
 		return AssignResponse{}, err
 	}
-	n, err := s.svc.Decisions().Assign(c, pairs, to, by, time.Duration(days)*24*time.Hour)
+	n, err := s.svc.Review().Assign(c, pairs, to, by, time.Duration(days)*24*time.Hour)
 	return AssignResponse{n, chosen.More}, err
 }
 
 // reviewTeam reports the progress of people, for the kinds that the caller may see.
 func (s *Server) reviewTeam(c *call) (any, error) {
-	return s.svc.Decisions().Team(c, access.From(c).Restriction.Kinds)
+	return s.svc.Review().Team(c, access.From(c).Restriction.Kinds)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/review"
 	"github.com/locus-db/locus/tokens"
 )
 
@@ -92,9 +93,9 @@ func TestBulk_Narrowed(t *testing.T) {
 	f := setupSecretive(t)
 	root := bearer(f.token(tokens.Request{Name: "root", Roles: []string{"administrator"}}))
 	ann := bearer(f.token(tokens.Request{Name: "ann", Roles: []string{"reviewer"}, Restriction: hiding}))
-	whole := decode[decisions.Effect](f.do(http.MethodPost, "/v1/decisions/preview", `{"verdict":"different"}`, root...))
+	whole := decode[review.Effect](f.do(http.MethodPost, "/v1/decisions/preview", `{"verdict":"different"}`, root...))
 	own := f.do(http.MethodPost, "/v1/decisions/preview", `{"verdict":"different"}`, ann...)
-	effect := decode[decisions.Effect](own)
+	effect := decode[review.Effect](own)
 	if len(whole.Pairs) < 2 || len(effect.Pairs) != 1 || effect.Pairs[0].Kind != "place" ||
 		strings.Contains(own.Body.String(), canary) {
 		t.Fatalf("%s of %+v", own.Body, whole)
@@ -102,7 +103,7 @@ func TestBulk_Narrowed(t *testing.T) {
 	f.do(http.MethodPost, "/v1/decisions/preview", `{"verdict":"same","filter":{"attribute":"city"}}`,
 		ann...).refused(http.StatusForbidden, httpapi.CodeForbidden)
 	f.do(http.MethodGet, "/v1/review?attribute=city", "", ann...).refused(http.StatusForbidden, httpapi.CodeForbidden)
-	var hidden decisions.ReviewPair
+	var hidden review.Pair
 	for _, p := range whole.Pairs {
 		if p.Kind != "place" {
 			hidden = p
@@ -124,9 +125,9 @@ func TestBulk_Narrowed(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
-	of := func(who []string) decisions.Team {
+	of := func(who []string) review.Team {
 		t.Helper()
-		return decode[decisions.Team](f.do(http.MethodGet, "/v1/review/team", "", who...))
+		return decode[review.Team](f.do(http.MethodGet, "/v1/review/team", "", who...))
 	}
 	if all, seen := of(root), of(ann); len(all.Batches) != 1 || all.Batches[0].Stands != len(whole.Pairs) || len(seen.Batches) != 1 || seen.Batches[0].Stands != 1 {
 		t.Errorf("%+v, of all %+v", seen.Batches, all.Batches)

@@ -16,19 +16,20 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/console"
+	"github.com/locus-db/locus/review"
 )
 
 // reviewFilter is the filter of a page: pairs that are assigned to others are left out by default.
-func (c *call) reviewFilter() decisions.Filter {
-	return decisions.Filter{
+func (c *call) reviewFilter() review.Filter {
+	return review.Filter{
 		Source: c.query["source"], Kind: c.query["kind"], Attribute: c.query["attribute"], Bits: c.query["bits"],
-		Assigned: cmp.Or(c.query["assigned"], decisions.Open), Person: c.author(),
+		Assigned: cmp.Or(c.query["assigned"], review.Open), Person: c.author(),
 	}
 }
 
 // chosen is the selection of a page or a form: the marked pairs, or else the pairs that the filter selects.
-func (c *call) chosen() (*decisions.Selection, []string, error) {
-	chosen := &decisions.Selection{Filter: c.reviewFilter()}
+func (c *call) chosen() (*review.Selection, []string, error) {
+	chosen := &review.Selection{Filter: c.reviewFilter()}
 	if err := ownFilter(c, &chosen.Filter, &chosen.Kinds); err != nil {
 		return nil, nil, err
 	}
@@ -50,7 +51,7 @@ func (p *site) bulkPage(c *call, body *bytes.Buffer) error {
 	chosen, marks, err := c.chosen()
 	if err == nil {
 		shown.Marks = marks
-		shown.Effect, err = p.svc.Decisions().Foresee(c, chosen, shown.Verdict)
+		shown.Effect, err = p.svc.Review().Foresee(c, chosen, shown.Verdict)
 		shown.Effect, err = narrowed(p.Server, c, shown.Effect, err)
 	}
 	if err != nil {
@@ -117,8 +118,8 @@ func (p *site) assignForm(c *call, fields values) (string, error) {
 
 func (p *site) teamPage(c *call, body *bytes.Buffer) error {
 	kinds := access.From(c).Restriction.Kinds
-	team, err := recently(c, p.looks, reviewLook+"team "+strings.Join(kinds, " "), func(ctx context.Context) (*decisions.Team, error) {
-		return p.svc.Decisions().Team(ctx, kinds)
+	team, err := recently(c, p.looks, reviewLook+"team "+strings.Join(kinds, " "), func(ctx context.Context) (*review.Team, error) {
+		return p.svc.Review().Team(ctx, kinds)
 	})
 	if team, err = narrowed(p.Server, c, team, err); err != nil {
 		return err

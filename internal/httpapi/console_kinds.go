@@ -12,11 +12,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/console"
 	"github.com/locus-db/locus/kinds"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/quality"
 )
 
 const (
@@ -36,8 +36,8 @@ func (p *site) kindsPage(c *call, body *bytes.Buffer) error {
 	}
 	shown := console.Kinds{Rules: rules, Terms: p.svc.Kinds().Terms()}
 	if _, err := require(access.From(c).Whole(), access.All(access.Read)); err == nil {
-		profile, err := recently(c, p.looks, "profile ", func(ctx context.Context) (*decisions.Profile, error) {
-			return p.svc.Decisions().Profile(ctx, decisions.ProfileQuery{})
+		profile, err := recently(c, p.looks, "profile ", func(ctx context.Context) (*quality.Profile, error) {
+			return p.svc.Quality().Profile(ctx, quality.ProfileQuery{})
 		})
 		if shown.Profile, err = narrowed(p.Server, c, profile, err); err != nil {
 			return err
@@ -176,7 +176,7 @@ func (p *site) dryRun(c *call, proposal kinds.Proposal, shown *console.Draft) (e
 	if err != nil {
 		return err
 	}
-	shown.Labelled, err = p.svc.Decisions().Labelled(c, draft)
+	shown.Labelled, err = p.svc.Quality().Labelled(c, draft)
 	return err
 }
 

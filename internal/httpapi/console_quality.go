@@ -9,15 +9,15 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/internal/console"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/quality"
 )
 
 // quality estimates the quality of the kinds that the caller may see.
 func (s *Server) quality(c *call) (any, error) {
-	return s.svc.Decisions().Quality(c, access.From(c).Restriction.Kinds)
+	return s.svc.Quality().Estimate(c, access.From(c).Restriction.Kinds)
 }
 
 // profile describes the records of the kinds that the caller may see.
@@ -26,11 +26,11 @@ func (s *Server) profile(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.svc.Decisions().Profile(c, q)
+	return s.svc.Quality().Profile(c, q)
 }
 
 // profiled reads the parameters of a profile.
-func (s *Server) profiled(c *call) (q decisions.ProfileQuery, err error) {
+func (s *Server) profiled(c *call) (q quality.ProfileQuery, err error) {
 	who := &access.From(c).Restriction
 	q.Kinds = who.Kinds
 	if kind := c.query["kind"]; kind != "" {
@@ -80,12 +80,12 @@ func (p *site) qualityPage(c *call, body *bytes.Buffer) error {
 		shown.Problem, q.Kinds = toFault(err, "").Detail, []string{shown.Kind}
 	}
 	profile, err := recently(c, p.looks, "profile "+strings.Join(q.Kinds, " ")+" "+q.Threshold.String(),
-		func(ctx context.Context) (*decisions.Profile, error) { return p.svc.Decisions().Profile(ctx, q) })
+		func(ctx context.Context) (*quality.Profile, error) { return p.svc.Quality().Profile(ctx, q) })
 	if shown.Profile, err = narrowed(p.Server, c, profile, err); err != nil {
 		return err
 	}
-	estimate, err := recently(c, p.looks, "quality "+shown.Kind, func(ctx context.Context) (*decisions.Quality, error) {
-		return p.svc.Decisions().Quality(ctx, q.Kinds)
+	estimate, err := recently(c, p.looks, "quality "+shown.Kind, func(ctx context.Context) (*quality.Estimate, error) {
+		return p.svc.Quality().Estimate(ctx, q.Kinds)
 	})
 	if shown.Estimate, err = narrowed(p.Server, c, estimate, err); err != nil {
 		return err

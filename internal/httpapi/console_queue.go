@@ -12,6 +12,7 @@ import (
 	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/internal/access"
 	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/review"
 )
 
 const (
@@ -20,31 +21,31 @@ const (
 	queueLate = lookKeep
 	// reviewLook begins the keys of kept queues; the order of a queue and its kinds follow.
 	reviewLook = "review "
-	bestLook   = reviewLook + string(decisions.Best) + " "
+	bestLook   = reviewLook + string(review.Best) + " "
 )
 
 // queue returns the head of the review queue of some kinds, nil for all. late is how much older than usual it may be.
-func (p *site) queue(ctx context.Context, kinds []string, late time.Duration) (*decisions.ReviewPage, error) {
-	return recentlyOrLate(ctx, p.looks, bestLook+strings.Join(kinds, " "), late, func(ctx context.Context) (*decisions.ReviewPage, error) {
-		return p.svc.Decisions().Queue(ctx, kinds)
+func (p *site) queue(ctx context.Context, kinds []string, late time.Duration) (*review.Page, error) {
+	return recentlyOrLate(ctx, p.looks, bestLook+strings.Join(kinds, " "), late, func(ctx context.Context) (*review.Page, error) {
+		return p.svc.Review().Head(ctx, kinds)
 	})
 }
 
 // ownQueue is the queue of the principal.
-func (p *site) ownQueue(c *call, order decisions.Order, late time.Duration) (*decisions.ReviewPage, error) {
+func (p *site) ownQueue(c *call, order review.Order, late time.Duration) (*review.Page, error) {
 	kinds := access.From(c).Restriction.Kinds
-	if order == decisions.Best {
+	if order == review.Best {
 		queue, err := p.queue(c, kinds, late)
 		return narrowed(p.Server, c, queue, err)
 	}
 	// How much a question teaches depends on all others, so the other orders are read again after each decision.
 	key := reviewLook + string(order) + " " + strings.Join(kinds, " ")
-	if order == decisions.Second { // each person is asked what others answered
+	if order == review.Second { // each person is asked what others answered
 		key += "\n" + c.author()
 	}
-	queue, err := recentlyOrLate(c, p.looks, key, late, func(ctx context.Context) (*decisions.ReviewPage, error) {
-		return p.svc.Decisions().Review(ctx, decisions.ReviewQuery{
-			Limit: decisions.MaxReview, Kinds: kinds, Order: order, Filter: decisions.Filter{Person: c.author()},
+	queue, err := recentlyOrLate(c, p.looks, key, late, func(ctx context.Context) (*review.Page, error) {
+		return p.svc.Review().List(ctx, review.Query{
+			Limit: review.MaxPage, Kinds: kinds, Order: order, Filter: review.Filter{Person: c.author()},
 		})
 	})
 	return narrowed(p.Server, c, queue, err)
@@ -52,8 +53,8 @@ func (p *site) ownQueue(c *call, order decisions.Order, late time.Duration) (*de
 
 // requeue makes the kept queues agree with a decision: the pairs of its entities are read again, and no others.
 func (p *site) requeue(ctx context.Context, made *decisions.Decided) {
-	for _, order := range append(decisions.Orders(), decisions.Second) {
-		if order != decisions.Best {
+	for _, order := range append(review.Orders(), review.Second) {
+		if order != review.Best {
 			p.looks.drop(reviewLook + string(order))
 		}
 	}
@@ -66,12 +67,12 @@ func (p *site) requeue(ctx context.Context, made *decisions.Decided) {
 			ids = append(ids, id)
 		}
 	}
-	found, err := p.svc.Decisions().ReviewOf(ctx, ids)
+	found, err := p.svc.Review().Of(ctx, ids)
 	if err != nil {
 		p.looks.drop(reviewLook)
 		return
 	}
-	amend(p.looks, bestLook, func(key string, was *decisions.ReviewPage) *decisions.ReviewPage {
+	amend(p.looks, bestLook, func(key string, was *review.Page) *review.Page {
 		gone := slices.Clone(ids)
 		for _, pair := range was.Pairs { // the entities of before
 			if pair.A == made.RefA || pair.A == made.RefB {
@@ -81,7 +82,7 @@ func (p *site) requeue(ctx context.Context, made *decisions.Decided) {
 				gone = append(gone, pair.EntityB)
 			}
 		}
-		is := &decisions.ReviewPage{Next: was.Next}
+		is := &review.Page{Next: was.Next}
 		for _, pair := range was.Pairs {
 			if !slices.Contains(gone, pair.EntityA) && !slices.Contains(gone, pair.EntityB) {
 				is.Pairs = append(is.Pairs, pair)
@@ -94,7 +95,7 @@ func (p *site) requeue(ctx context.Context, made *decisions.Decided) {
 				is.Pairs = append(is.Pairs, pair)
 			}
 		}
-		slices.SortStableFunc(is.Pairs, func(a, b decisions.ReviewPair) int {
+		slices.SortStableFunc(is.Pairs, func(a, b review.Pair) int {
 			return cmp.Compare(b.Explanation.Weight, a.Explanation.Weight)
 		})
 		return is

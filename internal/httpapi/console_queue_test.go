@@ -9,9 +9,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/records"
+	"github.com/locus-db/locus/review"
 )
 
 // doubtful puts pairs of records with the same name and town, and different telephones: possible matches.
@@ -55,7 +55,7 @@ func TestConsole_TheKeptQueueAgreesWithTheQueue(t *testing.T) {
 	f.doubtful("Joe's Pizza", "Zebra Lounge", "Joe's Pizza", "Quince Bakery", "Joe's Pizza")
 	real := func() (pairs []string) {
 		t.Helper()
-		page, err := f.svc.Decisions().Review(t.Context(), decisions.ReviewQuery{Limit: decisions.MaxReview})
+		page, err := f.svc.Review().List(t.Context(), review.Query{Limit: review.MaxPage})
 		if err != nil {
 			t.Fatal(err)
 		}

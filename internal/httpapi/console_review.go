@@ -15,6 +15,7 @@ import (
 	"github.com/locus-db/locus/explain"
 	"github.com/locus-db/locus/internal/console"
 	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/review"
 )
 
 // reviewPage shows the requested pair, or the first of the queue that is left by the filter.
@@ -24,15 +25,15 @@ func (p *site) reviewPage(c *call, body *bytes.Buffer) error {
 	if a != "" || c.query["said"] != "" {
 		late = queueLate
 	}
-	order := decisions.Order(c.query["order"])
-	if order != decisions.Second && !slices.Contains(decisions.Orders(), order) {
-		order = decisions.Best
+	order := review.Order(c.query["order"])
+	if order != review.Second && !slices.Contains(review.Orders(), order) {
+		order = review.Best
 	}
 	queue, err := p.ownQueue(c, order, late)
 	if err != nil {
 		return err
 	}
-	pairs, err := p.svc.Decisions().Assigned(c, queue.Pairs, &decisions.Filter{})
+	pairs, err := p.svc.Review().Assigned(c, queue.Pairs, &review.Filter{})
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/strictjson"
 	"github.com/locus-db/locus/records"
+	"github.com/locus-db/locus/review"
 )
 
 // DecideRequest is the body of POST /v1/decisions.
@@ -50,8 +51,8 @@ type DecisionList struct {
 
 // ReviewList is a page of the review queue.
 type ReviewList struct {
-	Pairs  []decisions.ReviewPair `json:"pairs" doc:"In the requested order"`
-	Cursor string                 `json:"cursor,omitempty" doc:"Cursor of the next page; missing on the last page only"`
+	Pairs  []review.Pair `json:"pairs" doc:"In the requested order"`
+	Cursor string        `json:"cursor,omitempty" doc:"Cursor of the next page; missing on the last page only"`
 }
 
 // UnmergeRequest is the body of POST /v1/entities/{id}/unmerge.
@@ -197,7 +198,7 @@ func (s *Server) review(c *call) (any, error) {
 	limit := 20
 	if text, given := c.query["limit"]; given {
 		var err error
-		if limit, err = c.query.atMost("limit", text, decisions.MaxReview); err != nil {
+		if limit, err = c.query.atMost("limit", text, review.MaxPage); err != nil {
 			return nil, err
 		}
 	}
@@ -205,16 +206,16 @@ func (s *Server) review(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := decisions.ReviewQuery{After: string(after), Limit: limit, Order: decisions.Order(c.query["order"])}
-	q.Filter = decisions.Filter{Source: c.query["source"], Kind: c.query["kind"], Attribute: c.query["attribute"],
+	q := review.Query{After: string(after), Limit: limit, Order: review.Order(c.query["order"])}
+	q.Filter = review.Filter{Source: c.query["source"], Kind: c.query["kind"], Attribute: c.query["attribute"],
 		Bits: c.query["bits"], Assigned: c.query["assigned"]}
-	if q.Filter != (decisions.Filter{}) {
+	if q.Filter != (review.Filter{}) {
 		q.Read = filteredRead
 	}
 	if err := ownFilter(c, &q.Filter, &q.Kinds); err != nil {
 		return nil, err
 	}
-	page, err := s.svc.Decisions().Review(c, q)
+	page, err := s.svc.Review().List(c, q)
 	if err != nil {
 		return nil, err
 	}

@@ -11,11 +11,11 @@ import (
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/internal/strictjson"
 	"github.com/locus-db/locus/kinds"
 	"github.com/locus-db/locus/lease"
 	"github.com/locus-db/locus/locality"
+	"github.com/locus-db/locus/review"
 	"github.com/locus-db/locus/tokens"
 )
 
@@ -187,7 +187,7 @@ var table = []struct {
 	{CodeNotFound, []error{locus.ErrNotFound}},
 	{CodeErased, []error{locus.ErrErased}},
 	{CodeTrimmed, []error{locus.ErrTrimmed}},
-	{CodeConflict, []error{locus.ErrConflict, decisions.ErrChanged}},
+	{CodeConflict, []error{locus.ErrConflict, review.ErrChanged}},
 	{CodeOverloaded, []error{locus.ErrOverloaded}},
 	{CodeUnavailable, []error{locus.ErrUnavailable}},
 	{CodeInvalid, []error{locus.ErrInvalid}},

@@ -16,6 +16,8 @@ import (
 	"github.com/locus-db/locus/internal/console"
 	"github.com/locus-db/locus/kinds"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/quality"
+	"github.com/locus-db/locus/review"
 )
 
 // viewer is a principal that may not see everything.
@@ -90,20 +92,20 @@ func (r *viewer) left(answer any) (left any, kind string, known bool) {
 	case ReviewList:
 		a.Pairs = r.pairs(a.Pairs)
 		return a, "", true
-	case *decisions.Quality:
+	case *quality.Estimate:
 		b := *a
-		b.Kinds = only(a.Kinds, func(k decisions.KindQuality) bool { return r.Sees(k.Kind) },
-			func(k decisions.KindQuality) decisions.KindQuality { return k })
+		b.Kinds = only(a.Kinds, func(k quality.KindEstimate) bool { return r.Sees(k.Kind) },
+			func(k quality.KindEstimate) quality.KindEstimate { return k })
 		return &b, "", true
-	case *decisions.Profile:
+	case *quality.Profile:
 		return r.profile(a), "", true
-	case *decisions.Effect:
+	case *review.Effect:
 		b := *a
 		b.Pairs = r.pairs(a.Pairs)
 		return &b, "", true
-	case *decisions.Team:
+	case *review.Team:
 		b := *a
-		b.Disagreements = only(a.Disagreements, func(d decisions.Disagreement) bool { return r.Kinds == nil || r.Sees(d.Kind) }, func(d decisions.Disagreement) decisions.Disagreement {
+		b.Disagreements = only(a.Disagreements, func(d review.Disagreement) bool { return r.Kinds == nil || r.Sees(d.Kind) }, func(d review.Disagreement) review.Disagreement {
 			d.Decided = r.decision(d.Decided)
 			return d
 		})
@@ -222,7 +224,7 @@ func (r *viewer) shown(value any) (left any, kind string, known bool) {
 		b := *a
 		b.Entity = r.stored(a.Entity)
 		return &b, a.Kind, true
-	case *decisions.ReviewPage:
+	case *review.Page:
 		b := *a
 		b.Pairs = r.pairs(a.Pairs)
 		return &b, "", true

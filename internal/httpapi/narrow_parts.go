@@ -11,6 +11,8 @@ import (
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/explain"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/quality"
+	"github.com/locus-db/locus/review"
 )
 
 // The parts of answers and pages, without data that a viewer may not see. Each is a copy: the original may be shared
@@ -110,21 +112,25 @@ func (r *viewer) relations(list []entities.Relation) []entities.Relation {
 	})
 }
 
-func (r *viewer) pairs(list []decisions.ReviewPair) []decisions.ReviewPair {
-	return only(list, func(p decisions.ReviewPair) bool { return r.Sees(p.Kind) }, func(p decisions.ReviewPair) decisions.ReviewPair {
+func (r *viewer) pairs(list []review.Pair) []review.Pair {
+	return only(list, func(p review.Pair) bool { return r.Sees(p.Kind) }, func(p review.Pair) review.Pair {
 		p.Explanation = r.explanation(p.Kind, p.Explanation)
 		return p
 	})
 }
 
 // profile loses hidden attributes: their shapes have values as examples.
-func (r *viewer) profile(p *decisions.Profile) *decisions.Profile {
+func (r *viewer) profile(p *quality.Profile) *quality.Profile {
 	left := *p
-	left.Kinds = only(p.Kinds, func(k decisions.KindProfile) bool { return r.Sees(k.Kind) }, func(k decisions.KindProfile) decisions.KindProfile {
-		k.Attributes = only(k.Attributes, func(a decisions.AttributeProfile) bool { return !r.Hides(a.Name) }, func(a decisions.AttributeProfile) decisions.AttributeProfile { return a })
-		return k
-	})
+	left.Kinds = only(p.Kinds, func(k quality.KindProfile) bool { return r.Sees(k.Kind) }, r.kindProfile)
 	return &left
+}
+
+func (r *viewer) kindProfile(k quality.KindProfile) quality.KindProfile {
+	k.Attributes = slices.DeleteFunc(slices.Clone(k.Attributes), func(a quality.AttributeProfile) bool {
+		return r.Hides(a.Name)
+	})
+	return k
 }
 
 // decisions returns the decisions about the kinds of the viewer. The kind of a deleted record is unknown.

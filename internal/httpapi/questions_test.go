@@ -9,8 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/quality"
+	"github.com/locus-db/locus/review"
 	"github.com/locus-db/locus/tokens"
 )
 
@@ -21,19 +22,19 @@ func TestP10_QuestionsAreNarrowed(t *testing.T) {
 	f := setupSecretive(t)
 	root := bearer(f.token(tokens.Request{Name: "root", Roles: []string{"administrator"}}))
 	ann := bearer(f.token(tokens.Request{Name: "ann", Roles: []string{"reviewer"}, Restriction: hiding}))
-	for _, order := range decisions.Orders() {
+	for _, order := range review.Orders() {
 		target := "/v1/review?order=" + string(order)
 		whole, own := f.do(http.MethodGet, target, "", root...), f.do(http.MethodGet, target, "", ann...)
 		all, seen := decode[httpapi.ReviewList](whole).Pairs, decode[httpapi.ReviewList](own).Pairs
-		if !slices.ContainsFunc(all, func(p decisions.ReviewPair) bool { return p.Kind != "place" }) || !strings.Contains(whole.Body.String(), canary) {
+		if !slices.ContainsFunc(all, func(p review.Pair) bool { return p.Kind != "place" }) || !strings.Contains(whole.Body.String(), canary) {
 			t.Fatalf("%s: %+v", order, all)
 		}
-		if len(seen) == 0 || slices.ContainsFunc(seen, func(p decisions.ReviewPair) bool { return p.Kind != "place" }) || strings.Contains(own.Body.String(), canary) {
+		if len(seen) == 0 || slices.ContainsFunc(seen, func(p review.Pair) bool { return p.Kind != "place" }) || strings.Contains(own.Body.String(), canary) {
 			t.Errorf("%s: %s", order, own.Body)
 		}
 	}
 	whole, own := f.do(http.MethodGet, "/v1/quality", "", root...), f.do(http.MethodGet, "/v1/quality", "", ann...)
-	all, seen := decode[decisions.Quality](whole), decode[decisions.Quality](own)
+	all, seen := decode[quality.Estimate](whole), decode[quality.Estimate](own)
 	if len(all.Kinds) != 2 || len(seen.Kinds) != 1 || seen.Kinds[0].Kind != "place" || seen.Records >= all.Records {
 		t.Errorf("%s, of all %s", own.Body, whole.Body)
 	}
@@ -65,7 +66,7 @@ func TestQuality_Page(t *testing.T) {
 		f.item(fmt.Sprintf(`{"source":"%c","key":"oak","attributes":{"name":"Brass Heron Antiques","phones":%q,"address":"12 Oak Ave","city":"Springfield"}}`, "aab"[i], phone))
 	}
 	f.item(`{"source":"b","key":"mill","attributes":{"name":"Brass Heron Antiques","phones":"646-555-7111","address":"99 Mill Lane","city":"Springfield"}}`)
-	k := decode[decisions.Profile](f.get("/v1/quality/profile?kind=place&threshold=0.5")).Kinds[0]
+	k := decode[quality.Profile](f.get("/v1/quality/profile?kind=place&threshold=0.5")).Kinds[0]
 	if len(k.Thresholds) != 7 || k.Thresholds[0].Threshold != 50 || k.Thresholds[0].Merged != 1 || k.Records != 3 {
 		t.Fatalf("%+v", k)
 	}
@@ -91,7 +92,7 @@ func TestReview_Orders(t *testing.T) {
 	} {
 		f.item(r)
 	}
-	for _, order := range decisions.Orders() {
+	for _, order := range review.Orders() {
 		target := "/v1/review?limit=1&order=" + string(order)
 		first := decode[httpapi.ReviewList](f.get(target))
 		if len(first.Pairs) != 1 || first.Cursor == "" || first.Pairs[0].Teaches <= 0 || first.Pairs[0].Joined {

@@ -6,9 +6,10 @@ import (
 	"net/http"
 
 	"github.com/locus-db/locus/audit"
-	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/explain"
 	"github.com/locus-db/locus/internal/access"
+	"github.com/locus-db/locus/quality"
+	"github.com/locus-db/locus/review"
 )
 
 // recordRoutes returns the routes of records.
@@ -158,7 +159,7 @@ func (s *Server) decisionRoutes() []route {
 		},
 		{
 			method: "GET", path: "/v1/review/team", class: reads, needs: access.All(access.Read).Narrowed(), price: priceSearch,
-			handle: s.reviewTeam, answer: &decisions.Team{}, failures: readErrors,
+			handle: s.reviewTeam, answer: &review.Team{}, failures: readErrors,
 			summary: "How many pairs each person answered, how often people agree, the pairs they disagree about, and bulk decisions",
 		},
 		{
@@ -168,12 +169,12 @@ func (s *Server) decisionRoutes() []route {
 		},
 		{
 			method: "GET", path: "/v1/quality", class: reads, needs: access.All(access.Read).Narrowed(), price: priceSearch,
-			handle: s.quality, answer: &decisions.Quality{}, failures: readErrors,
+			handle: s.quality, answer: &quality.Estimate{}, failures: readErrors,
 			summary: "Precision and recall of the entities, estimated from decisions about randomly drawn pairs",
 		},
 		{
 			method: "GET", path: "/v1/quality/profile", class: reads, needs: access.All(access.Read).Narrowed(),
-			price: priceSearch, handle: s.profile, answer: &decisions.Profile{}, failures: readErrors,
+			price: priceSearch, handle: s.profile, answer: &quality.Profile{}, failures: readErrors,
 			summary: "Profile of the records and entities: filled attributes, shapes of values, duplicates within sources, sizes of entities, match weights, and the effect of other thresholds. Computed from a sample in a large installation",
 			query: []param{
 				{"kind", "Only this kind", false},
@@ -187,7 +188,7 @@ func (s *Server) decisionRoutes() []route {
 		},
 		{
 			method: "POST", path: "/v1/decisions/preview", class: reads, needs: access.All(access.Read).Narrowed(),
-			price: priceSearch, handle: s.previewDecisions, body: PreviewRequest{}, answer: &decisions.Effect{},
+			price: priceSearch, handle: s.previewDecisions, body: PreviewRequest{}, answer: &review.Effect{},
 			failures: decideErrors[:len(decideErrors)-2],
 			summary:  "Which pairs of the review queue are selected, and the effect of one verdict about all of them; changes nothing",
 		},

@@ -343,7 +343,7 @@ class Operations(Core):
         """
         return self._download("GET", "/metrics", repeatable=True)
 
-    def get_profile(self, *, kind: str | None = None, threshold: str | None = None) -> types.DecisionsProfile:
+    def get_profile(self, *, kind: str | None = None, threshold: str | None = None) -> types.QualityProfile:
         """Profile of the records and entities: filled attributes, shapes of values, duplicates within sources, sizes of entities, match weights, and the effect of other thresholds. Computed from a sample in a large installation.
 
         GET /v1/quality/profile
@@ -353,7 +353,7 @@ class Operations(Core):
         """
         return self._value("GET", "/v1/quality/profile", query={"kind": kind, "threshold": threshold}, repeatable=True)
 
-    def get_quality(self) -> types.DecisionsQuality:
+    def get_quality(self) -> types.QualityEstimate:
         """Precision and recall of the entities, estimated from decisions about randomly drawn pairs.
 
         GET /v1/quality
@@ -374,7 +374,7 @@ class Operations(Core):
         """
         return self._value("GET", f"/v1/records/{segment(source)}/{segment(key)}", repeatable=True)
 
-    def get_review_team(self) -> types.DecisionsTeam:
+    def get_review_team(self) -> types.ReviewTeam:
         """How many pairs each person answered, how often people agree, the pairs they disagree about, and bulk decisions.
 
         GET /v1/review/team
@@ -696,7 +696,7 @@ class Operations(Core):
         """
         return self._value("GET", "/v1/review", query={"limit": limit, "order": order, "source": source, "kind": kind, "attribute": attribute, "bits": bits, "assigned": assigned, "cursor": cursor}, repeatable=True)
 
-    def all_review(self, *, limit: int | None = None, order: str | None = None, source: str | None = None, kind: str | None = None, attribute: str | None = None, bits: str | None = None, assigned: str | None = None, cursor: str | None = None) -> Iterator[types.DecisionsReviewPair]:
+    def all_review(self, *, limit: int | None = None, order: str | None = None, source: str | None = None, kind: str | None = None, attribute: str | None = None, bits: str | None = None, assigned: str | None = None, cursor: str | None = None) -> Iterator[types.ReviewPair]:
         """The items of all pages of list_review, which are read as they are needed."""
         _next = cursor
         while True:
@@ -840,7 +840,7 @@ class Operations(Core):
         """
         return self._value("POST", "/v1/cells/plan", body=body, repeatable=True)
 
-    def preview_decisions(self, body: types.PreviewRequest) -> types.DecisionsEffect:
+    def preview_decisions(self, body: types.PreviewRequest) -> types.ReviewEffect:
         """Which pairs of the review queue are selected, and the effect of one verdict about all of them; changes nothing.
 
         POST /v1/decisions/preview

@@ -23,9 +23,9 @@ class AssignRequest(TypedDict):
     # Number of days; 7 by default
     days: NotRequired[int]
     # Pairs of the head of the review queue; all of it without filter and pairs
-    filter: NotRequired[DecisionsFilter]
+    filter: NotRequired[ReviewFilter]
     # These pairs, instead of a filter
-    pairs: NotRequired[list[DecisionsChosen] | None]
+    pairs: NotRequired[list[ReviewChosen] | None]
     # Name of a person as decisions have it; empty to release the pairs
     to: NotRequired[str]
 
@@ -119,9 +119,9 @@ class BulkRequest(TypedDict):
     # Author of the decisions, at most 255 bytes
     author: NotRequired[str]
     # Pairs of the head of the review queue; all of it without filter and pairs
-    filter: NotRequired[DecisionsFilter]
+    filter: NotRequired[ReviewFilter]
     # These pairs, instead of a filter
-    pairs: NotRequired[list[DecisionsChosen] | None]
+    pairs: NotRequired[list[ReviewChosen] | None]
     # Reason, at most 1024 bytes
     reason: NotRequired[str]
     # That of the preview; required with a filter. If other pairs are selected by now, nothing is decided
@@ -590,50 +590,6 @@ class DecisionList(TypedDict):
     decisions: list[DecisionsDecided] | None
 
 
-class DecisionsAgreement(TypedDict):
-    a: str
-    # Number of these with the same answer
-    agree: int
-    b: str
-    # Pairs that both answered
-    pairs: int
-
-
-class DecisionsAssignment(TypedDict):
-    # Person who assigned it
-    by: NotRequired[str]
-    to: str
-    until: str
-
-
-class DecisionsAttributeProfile(TypedDict):
-    filled: int
-    name: str
-    odd: list[DecisionsShape] | None
-    odd_values: int
-    shapes: list[DecisionsShape] | None
-    sources: list[int] | None
-    type: str
-    values: int
-
-
-class DecisionsBatch(TypedDict):
-    at: str
-    author: NotRequired[str]
-    id: str
-    reason: NotRequired[str]
-    # Decisions in force: neither withdrawn nor replaced
-    stands: int
-    verdict: str
-
-
-class DecisionsChosen(TypedDict):
-    # Puid or SOURCE:KEY
-    a: str
-    # Puid or SOURCE:KEY
-    b: str
-
-
 class DecisionsDecided(TypedDict):
     a: str
     at: str
@@ -656,219 +612,6 @@ class DecisionsDecided(TypedDict):
     value: NotRequired[str]
     verdict: str
     withdrawn: NotRequired[bool]
-
-
-class DecisionsDisagreement(TypedDict):
-    a: str
-    answers: list[EntityAnswer] | None
-    at: str
-    attribute: NotRequired[str]
-    author: NotRequired[str]
-    b: NotRequired[str]
-    batch: NotRequired[str]
-    by: NotRequired[str]
-    conflict: NotRequired[str]
-    earlier: NotRequired[list[EntityAnswer] | None]
-    entity_a: NotRequired[str]
-    entity_b: NotRequired[str]
-    hidden: NotRequired[bool]
-    kind: NotRequired[str]
-    pending: NotRequired[bool]
-    reason: NotRequired[str]
-    ref_a: NotRequired[EntityRef]
-    ref_b: NotRequired[EntityRef]
-    settles: NotRequired[bool]
-    value: NotRequired[str]
-    verdict: str
-    withdrawn: NotRequired[bool]
-
-
-class DecisionsEffect(TypedDict):
-    # Size of the largest resulting entity; missing if none changes
-    largest: NotRequired[DecisionsEffectEntity]
-    # Entities that would be merged
-    merged: int
-    # There are more pairs further down in the queue, which were not selected
-    more: NotRequired[bool]
-    pairs: list[DecisionsReviewPair] | None
-    # Entities that would be split
-    split: int
-    # Identifies exactly these pairs; required for a bulk decision by a filter, which is refused if the pairs have changed
-    stamp: str
-
-
-class DecisionsEffectEntity(TypedDict):
-    id: str
-    of: list[str] | None
-    records: int
-
-
-class DecisionsFilter(TypedDict):
-    # all, the default; none: assigned to no person; mine: to the caller; open: mine or none; or the name of a person
-    assigned: NotRequired[str]
-    # The pair disagrees in this attribute
-    attribute: NotRequired[str]
-    # Whole bits of the match weight, such as 3 for 3.00 to 3.99
-    bits: NotRequired[str]
-    kind: NotRequired[str]
-    # One of the records is of this source
-    source: NotRequired[str]
-
-
-class DecisionsInterval(TypedDict):
-    high: float
-    low: float
-    value: float
-
-
-class DecisionsKeyCount(TypedDict):
-    key: str
-    keys: int
-    records: int
-
-
-class DecisionsKindProfile(TypedDict):
-    attributes: list[DecisionsAttributeProfile] | None
-    blocking_keys: list[DecisionsKeyCount] | None
-    entities: int
-    evidence: list[DecisionsLevelEvidence] | None
-    keyed: int
-    kind: str
-    match_weights: list[DecisionsWeightCount] | None
-    more_sources: int
-    records: int
-    sizes: list[DecisionsSizeCount] | None
-    sources: list[DecisionsSourceProfile] | None
-    threshold: float
-    thresholds: list[DecisionsThresholdEffect] | None
-
-
-class DecisionsKindQuality(TypedDict):
-    decided: int
-    drawn: int
-    kind: str
-    pairs: int
-    precision: DecisionsInterval
-    recall: DecisionsInterval
-    strata: list[DecisionsStratumQuality] | None
-
-
-class DecisionsLevelEvidence(TypedDict):
-    apart: int
-    different: int
-    field: str
-    joined: int
-    level: str
-    match_weight: float
-    matching: int
-    matching_of: int
-    own: NotRequired[bool]
-    random: int
-    random_of: int
-    same: int
-
-
-class DecisionsProfile(TypedDict):
-    kinds: list[DecisionsKindProfile] | None
-    records: int
-    whole: bool
-
-
-class DecisionsProgress(TypedDict):
-    all: int
-    # Pairs of the review queue that are assigned to the person
-    assigned: int
-    # Pairs decided in bulk, which the other figures leave out
-    in_bulk: int
-    # Empty for decisions without a name
-    person: str
-    # Answers per hour, over the hours of the last seven days with answers
-    rate: float
-    # Answers since midnight UTC
-    today: int
-    # Answers in the last seven days
-    week: int
-
-
-class DecisionsQuality(TypedDict):
-    kinds: list[DecisionsKindQuality] | None
-    records: int
-    whole: bool
-
-
-class DecisionsReviewPair(TypedDict):
-    a: EntityRef
-    assigned: NotRequired[DecisionsAssignment]
-    b: EntityRef
-    entity_a: str
-    entity_b: str
-    explanation: MatchExplanation
-    joined: NotRequired[bool]
-    kind: str
-    merges: int
-    teaches: float
-
-
-class DecisionsShape(TypedDict):
-    example: str
-    record: EntityRef
-    shape: str
-    values: int
-
-
-class DecisionsSizeCount(TypedDict):
-    entities: int
-    records: int
-
-
-class DecisionsSourceProfile(TypedDict):
-    duplicates: int
-    example: NotRequired[str]
-    members: int
-    records: int
-    source: str
-
-
-DecisionsStratumQuality = TypedDict(
-    "DecisionsStratumQuality",
-    {
-        "decided": "int",
-        "drawn": "int",
-        "drawn_same": "int",
-        "from": "NotRequired[float]",
-        "joined": "bool",
-        "pairs": "int",
-        "to": "NotRequired[float]",
-    },
-)
-
-
-class DecisionsTeam(TypedDict):
-    # For each two people how often they gave the same answer to a pair
-    agreement: list[DecisionsAgreement] | None
-    batches: list[DecisionsBatch] | None
-    disagreements: list[DecisionsDisagreement] | None
-    # Pairs in the first 1000 of the review queue
-    left: int
-    # There are more pairs than left
-    more: NotRequired[bool]
-    people: list[DecisionsProgress] | None
-    unsettled: int
-
-
-class DecisionsThresholdEffect(TypedDict):
-    before: int
-    entities: int
-    merged: int
-    moved: int
-    split: int
-    threshold: float
-
-
-class DecisionsWeightCount(TypedDict):
-    apart: int
-    bits: int
-    joined: int
 
 
 class DeleteInput(TypedDict):
@@ -1466,9 +1209,9 @@ class MoveRequest(TypedDict):
 
 class PreviewRequest(TypedDict):
     # Pairs of the head of the review queue; all of it without filter and pairs
-    filter: NotRequired[DecisionsFilter]
+    filter: NotRequired[ReviewFilter]
     # These pairs, instead of a filter
-    pairs: NotRequired[list[DecisionsChosen] | None]
+    pairs: NotRequired[list[ReviewChosen] | None]
     verdict: str
 
 
@@ -1505,6 +1248,131 @@ class PutResult(TypedDict):
     version: NotRequired[int]
     # Watermark at or after the write, for min_watermark of a rollup
     watermark: NotRequired[str]
+
+
+class QualityAttributeProfile(TypedDict):
+    filled: int
+    name: str
+    odd: list[QualityShape] | None
+    odd_values: int
+    shapes: list[QualityShape] | None
+    sources: list[int] | None
+    type: str
+    values: int
+
+
+class QualityEstimate(TypedDict):
+    kinds: list[QualityKindEstimate] | None
+    records: int
+    whole: bool
+
+
+class QualityInterval(TypedDict):
+    high: float
+    low: float
+    value: float
+
+
+class QualityKeyCount(TypedDict):
+    key: str
+    keys: int
+    records: int
+
+
+class QualityKindEstimate(TypedDict):
+    decided: int
+    drawn: int
+    kind: str
+    pairs: int
+    precision: QualityInterval
+    recall: QualityInterval
+    strata: list[QualityStratumEstimate] | None
+
+
+class QualityKindProfile(TypedDict):
+    attributes: list[QualityAttributeProfile] | None
+    blocking_keys: list[QualityKeyCount] | None
+    entities: int
+    evidence: list[QualityLevelEvidence] | None
+    keyed: int
+    kind: str
+    match_weights: list[QualityWeightCount] | None
+    more_sources: int
+    records: int
+    sizes: list[QualitySizeCount] | None
+    sources: list[QualitySourceProfile] | None
+    threshold: float
+    thresholds: list[QualityThresholdEffect] | None
+
+
+class QualityLevelEvidence(TypedDict):
+    apart: int
+    different: int
+    field: str
+    joined: int
+    level: str
+    match_weight: float
+    matching: int
+    matching_of: int
+    own: NotRequired[bool]
+    random: int
+    random_of: int
+    same: int
+
+
+class QualityProfile(TypedDict):
+    kinds: list[QualityKindProfile] | None
+    records: int
+    whole: bool
+
+
+class QualityShape(TypedDict):
+    example: str
+    record: EntityRef
+    shape: str
+    values: int
+
+
+class QualitySizeCount(TypedDict):
+    entities: int
+    records: int
+
+
+class QualitySourceProfile(TypedDict):
+    duplicates: int
+    example: NotRequired[str]
+    members: int
+    records: int
+    source: str
+
+
+QualityStratumEstimate = TypedDict(
+    "QualityStratumEstimate",
+    {
+        "decided": "int",
+        "drawn": "int",
+        "drawn_same": "int",
+        "from": "NotRequired[float]",
+        "joined": "bool",
+        "pairs": "int",
+        "to": "NotRequired[float]",
+    },
+)
+
+
+class QualityThresholdEffect(TypedDict):
+    before: int
+    entities: int
+    merged: int
+    moved: int
+    split: int
+    threshold: float
+
+
+class QualityWeightCount(TypedDict):
+    apart: int
+    bits: int
+    joined: int
 
 
 class Rank(TypedDict):
@@ -1569,11 +1437,143 @@ class ResumeRequest(TypedDict):
     from_start: NotRequired[bool]
 
 
+class ReviewAgreement(TypedDict):
+    a: str
+    # Number of these with the same answer
+    agree: int
+    b: str
+    # Pairs that both answered
+    pairs: int
+
+
+class ReviewAssignment(TypedDict):
+    # Person who assigned it
+    by: NotRequired[str]
+    to: str
+    until: str
+
+
+class ReviewBatch(TypedDict):
+    at: str
+    author: NotRequired[str]
+    id: str
+    reason: NotRequired[str]
+    # Decisions in force: neither withdrawn nor replaced
+    stands: int
+    verdict: str
+
+
+class ReviewChosen(TypedDict):
+    # Puid or SOURCE:KEY
+    a: str
+    # Puid or SOURCE:KEY
+    b: str
+
+
+class ReviewDisagreement(TypedDict):
+    a: str
+    answers: list[EntityAnswer] | None
+    at: str
+    attribute: NotRequired[str]
+    author: NotRequired[str]
+    b: NotRequired[str]
+    batch: NotRequired[str]
+    by: NotRequired[str]
+    conflict: NotRequired[str]
+    earlier: NotRequired[list[EntityAnswer] | None]
+    entity_a: NotRequired[str]
+    entity_b: NotRequired[str]
+    hidden: NotRequired[bool]
+    kind: NotRequired[str]
+    pending: NotRequired[bool]
+    reason: NotRequired[str]
+    ref_a: NotRequired[EntityRef]
+    ref_b: NotRequired[EntityRef]
+    settles: NotRequired[bool]
+    value: NotRequired[str]
+    verdict: str
+    withdrawn: NotRequired[bool]
+
+
+class ReviewEffect(TypedDict):
+    # Size of the largest resulting entity; missing if none changes
+    largest: NotRequired[ReviewEffectEntity]
+    # Entities that would be merged
+    merged: int
+    # There are more pairs further down in the queue, which were not selected
+    more: NotRequired[bool]
+    pairs: list[ReviewPair] | None
+    # Entities that would be split
+    split: int
+    # Identifies exactly these pairs; required for a bulk decision by a filter, which is refused if the pairs have changed
+    stamp: str
+
+
+class ReviewEffectEntity(TypedDict):
+    id: str
+    of: list[str] | None
+    records: int
+
+
+class ReviewFilter(TypedDict):
+    # all, the default; none: assigned to no person; mine: to the caller; open: mine or none; or the name of a person
+    assigned: NotRequired[str]
+    # The pair disagrees in this attribute
+    attribute: NotRequired[str]
+    # Whole bits of the match weight, such as 3 for 3.00 to 3.99
+    bits: NotRequired[str]
+    kind: NotRequired[str]
+    # One of the records is of this source
+    source: NotRequired[str]
+
+
 class ReviewList(TypedDict):
     # Cursor of the next page; missing on the last page only
     cursor: NotRequired[str]
     # In the requested order
-    pairs: list[DecisionsReviewPair] | None
+    pairs: list[ReviewPair] | None
+
+
+class ReviewPair(TypedDict):
+    a: EntityRef
+    assigned: NotRequired[ReviewAssignment]
+    b: EntityRef
+    entity_a: str
+    entity_b: str
+    explanation: MatchExplanation
+    joined: NotRequired[bool]
+    kind: str
+    merges: int
+    teaches: float
+
+
+class ReviewProgress(TypedDict):
+    all: int
+    # Pairs of the review queue that are assigned to the person
+    assigned: int
+    # Pairs decided in bulk, which the other figures leave out
+    in_bulk: int
+    # Empty for decisions without a name
+    person: str
+    # Answers per hour, over the hours of the last seven days with answers
+    rate: float
+    # Answers since midnight UTC
+    today: int
+    # Answers in the last seven days
+    week: int
+
+
+class ReviewTeam(TypedDict):
+    # For each two people how often they gave the same answer to a pair
+    agreement: list[ReviewAgreement] | None
+    batches: list[ReviewBatch] | None
+    disagreements: list[ReviewDisagreement] | None
+    # Pairs in the first 1000 of the review queue
+    left: int
+    # There are more pairs than left
+    more: NotRequired[bool]
+    people: list[ReviewProgress] | None
+    unsettled: int
 
 
 class Rollup(TypedDict):

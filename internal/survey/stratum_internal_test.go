@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package decisions
+package survey
 
 import (
 	"testing"
@@ -24,20 +24,20 @@ func TestStratum_Drawn(t *testing.T) {
 		"xaaa":        1,
 		"i":           1,
 	} {
-		var s stratum
+		var s Stratum
 		for _, c := range decided {
-			p := surveyedPair{}
+			p := Pair{}
 			switch c {
 			case 'x':
-				p.said = &entity.Decision{Verdict: entity.VerdictSame, Author: "ann"}
+				p.Decision = &entity.Decision{Verdict: entity.VerdictSame, Author: "ann"}
 			case 'a':
-				p.said = &entity.Decision{Verdict: entity.VerdictSame, Author: "agent:judge"}
+				p.Decision = &entity.Decision{Verdict: entity.VerdictSame, Author: "agent:judge"}
 			case 'i':
 				p.implied = true
 			}
-			s.pairs = append(s.pairs, p)
+			s.Pairs = append(s.Pairs, p)
 		}
-		if got := s.drawn(); got != want {
+		if got := s.Drawn(); got != want {
 			t.Errorf("%q: %d, want %d", decided, got, want)
 		}
 	}

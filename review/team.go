@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package decisions
+package review
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/engine"
 )
@@ -23,11 +24,11 @@ type Team struct {
 	Left      int         `json:"left" doc:"Pairs in the first 1000 of the review queue"`
 	More      bool        `json:"more,omitempty" doc:"There are more pairs than left"`
 	Agreement []Agreement `json:"agreement" doc:"For each two people how often they gave the same answer to a pair"`
-	// Disagreements are the newest pairs that people answer differently and that are not settled, at most MaxReview;
+	// Disagreements are the newest pairs that people answer differently and that are not settled, at most MaxPage;
 	// Unsettled counts all.
 	Disagreements []Disagreement `json:"disagreements"`
 	Unsettled     int            `json:"unsettled"`
-	// Batches are the newest bulk decisions, at most MaxReview.
+	// Batches are the newest bulk decisions, at most MaxPage.
 	Batches []Batch `json:"batches"`
 }
 
@@ -54,7 +55,7 @@ type Agreement struct {
 
 // Disagreement is a pair with different answers.
 type Disagreement struct {
-	Decided
+	decisions.Decided
 	Answers []entity.Answer `json:"answers"`
 }
 
@@ -70,6 +71,9 @@ type Batch struct {
 
 const week = 7 * 24 * time.Hour
 
+// describedAtOnce is how many decisions are described at a time.
+const describedAtOnce = 1000
+
 // Team reads all decisions about pairs of some kinds, nil for all. It has to keep decisions of unknown kinds until it
 // has read their records.
 func (h *Handle) Team(ctx context.Context, kinds []string) (*Team, error) {
@@ -80,7 +84,7 @@ func (h *Handle) Team(ctx context.Context, kinds []string) (*Team, error) {
 	if kinds != nil {
 		count = func(d *entity.Decision) { all = append(all, *d) }
 	}
-	if err := h.eachAnswer(ctx, count); err != nil {
+	if err := h.decisions.EachPair(ctx, count); err != nil {
 		return nil, engine.Wrap(err)
 	}
 	seen, err := h.ofKinds(ctx, all, kinds)
@@ -90,16 +94,16 @@ func (h *Handle) Team(ctx context.Context, kinds []string) (*Team, error) {
 	for i := range seen {
 		c.add(&seen[i])
 	}
-	queue, err := h.Queue(ctx, kinds)
+	head, err := h.Head(ctx, kinds)
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range queue.Pairs {
+	for _, p := range head.Pairs {
 		if p.Assigned != nil {
 			c.of(p.Assigned.To).Assigned++
 		}
 	}
-	t := &Team{Left: len(queue.Pairs), More: queue.Next != "", Unsettled: len(c.apart), People: []Progress{},
+	t := &Team{Left: len(head.Pairs), More: head.Next != "", Unsettled: len(c.apart), People: []Progress{},
 		Agreement: []Agreement{}, Disagreements: []Disagreement{}, Batches: []Batch{}}
 	for _, p := range c.people {
 		if len(p.hours) > 0 {
@@ -110,18 +114,19 @@ func (h *Handle) Team(ctx context.Context, kinds []string) (*Team, error) {
 	slices.SortFunc(t.People, func(a, b Progress) int {
 		return cmp.Or(b.Week-a.Week, b.All-a.All, cmp.Compare(a.Person, b.Person))
 	})
-	for _, key := range slices.SortedFunc(maps.Keys(c.agreed), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
+	names := slices.SortedFunc(maps.Keys(c.agreed), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) })
+	for _, key := range names {
 		t.Agreement = append(t.Agreement, *c.agreed[key])
 	}
 	for _, b := range c.batches {
 		t.Batches = append(t.Batches, *b)
 	}
 	slices.SortFunc(t.Batches, func(a, b Batch) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.ID, b.ID)) })
-	t.Batches = t.Batches[:min(len(t.Batches), MaxReview)]
+	t.Batches = t.Batches[:min(len(t.Batches), MaxPage)]
 	slices.SortFunc(c.apart, func(a, b entity.Decision) int {
 		return cmp.Or(b.At.Compare(a.At), a.Key().Compare(b.Key()))
 	})
-	told, err := h.describe(ctx, c.apart[:min(len(c.apart), MaxReview)])
+	told, err := h.decisions.Describe(ctx, c.apart[:min(len(c.apart), MaxPage)])
 	if err != nil {
 		return nil, err
 	}
@@ -134,8 +139,8 @@ func (h *Handle) Team(ctx context.Context, kinds []string) (*Team, error) {
 // ofKinds returns the decisions about records of some kinds.
 func (h *Handle) ofKinds(ctx context.Context, all []entity.Decision,
 	kinds []string) (seen []entity.Decision, err error) {
-	for some := range slices.Chunk(all, answerPage) {
-		told, err := h.describe(ctx, some)
+	for some := range slices.Chunk(all, describedAtOnce) {
+		told, err := h.decisions.Describe(ctx, some)
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package decisions
+package review
 
 import (
 	"cmp"
@@ -33,7 +33,7 @@ func (h *Handle) possible(after string) (*possibleMatches, error) {
 	at := derived.Edge{Weight: match.Threshold}
 	if after != "" {
 		if n, err := fmt.Sscanf(after, "%d %d %d", &at.Weight, &at.A, &at.B); n != 3 || err != nil {
-			return nil, errBadAfter
+			return nil, engine.ErrBadAfter
 		}
 	}
 	return &possibleMatches{engine: h.engine, begin: at}, nil

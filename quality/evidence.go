@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package decisions
+package quality
 
 import (
 	"cmp"
 	"slices"
 
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/survey"
 	"github.com/locus-db/locus/match"
 )
 
@@ -43,7 +44,7 @@ const keyed = 1000
 
 // evidenceOf lists the levels of the fields in which a compared pair has a level, or which the kind weighs itself.
 // within and apart are the agreement of pairs in one entity and of random pairs in two entities.
-func evidenceOf(m *match.Matcher, pairs []surveyedPair, within, apart []match.Vector) []LevelEvidence {
+func evidenceOf(m *match.Matcher, pairs []survey.Pair, within, apart []match.Vector) []LevelEvidence {
 	fields := m.Fields()
 	counts := make([][]LevelEvidence, len(fields))
 	seen := make([]bool, len(fields))
@@ -57,10 +58,10 @@ func evidenceOf(m *match.Matcher, pairs []surveyedPair, within, apart []match.Ve
 	}
 	for i := range pairs {
 		p := &pairs[i]
-		if p.a.Kind != m.Schema().Kind {
+		if p.Kind() != m.Schema().Kind {
 			continue
 		}
-		same, decided := p.verdict()
+		same, decided := p.Verdict()
 		for f := range fields {
 			l := p.Vector.Level(f)
 			if l == 0 {
@@ -69,7 +70,7 @@ func evidenceOf(m *match.Matcher, pairs []surveyedPair, within, apart []match.Ve
 			seen[f] = true
 			of := &counts[f][l]
 			switch {
-			case p.joined():
+			case p.Joined():
 				of.Joined++
 			default:
 				of.Apart++

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package decisions
+package review
 
 import (
 	"context"
 	"fmt"
 
-	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/resolve/derived"
 )
@@ -17,13 +16,13 @@ const (
 	queueRead = 2000 // possible matches that are read for them: others are decided, or not the best of two entities
 )
 
-// Queue returns the head of the review queue of some kinds, nil for all, at most 1,000 pairs in the order Best. Next
+// Head returns the head of the review queue of some kinds, nil for all, at most 1,000 pairs in the order Best. Next
 // is not empty if there are more.
-func (h *Handle) Queue(ctx context.Context, kinds []string) (*ReviewPage, error) {
-	const calls = maxQueue / MaxReview
-	all := &ReviewPage{}
+func (h *Handle) Head(ctx context.Context, kinds []string) (*Page, error) {
+	const calls = maxQueue / MaxPage
+	all := &Page{}
 	for range calls {
-		page, err := h.Review(ctx, ReviewQuery{After: all.Next, Limit: MaxReview, Kinds: kinds, Read: queueRead / calls})
+		page, err := h.List(ctx, Query{After: all.Next, Limit: MaxPage, Kinds: kinds, Read: queueRead / calls})
 		if err != nil {
 			return nil, err
 		}
@@ -40,7 +39,7 @@ type Chosen struct {
 	B string `json:"b" doc:"Puid or SOURCE:KEY"`
 }
 
-// Selection chooses pairs of the review queue: by name, or else by a filter from the head of the queue.
+// Selection chooses pairs of the review queue: by name, or else by a filter from the head of the head.
 type Selection struct {
 	Pairs  []Chosen
 	Filter Filter
@@ -49,27 +48,27 @@ type Selection struct {
 	More bool
 }
 
-// Choose returns the chosen pairs that are in the head of the review queue. A named pair that is not there is an error.
-func (h *Handle) Choose(ctx context.Context, s *Selection) ([]ReviewPair, error) {
+// Choose returns the chosen pairs that are in the head of the review head. A named pair that is not there is an error.
+func (h *Handle) Choose(ctx context.Context, s *Selection) ([]Pair, error) {
 	if err := s.Filter.check(); err != nil {
 		return nil, err
 	}
 	if len(s.Pairs) > maxQueue {
 		return nil, problem.Invalid("/pairs", "too_large", "there are %d pairs, more than %d", len(s.Pairs), maxQueue)
 	}
-	queue, err := h.Queue(ctx, s.Kinds)
+	head, err := h.Head(ctx, s.Kinds)
 	if err != nil {
 		return nil, err
 	}
-	s.More = queue.Next != ""
+	s.More = head.Next != ""
 	if len(s.Pairs) == 0 {
-		return h.Assigned(ctx, queue.Pairs, &s.Filter)
+		return h.Assigned(ctx, head.Pairs, &s.Filter)
 	}
-	all, err := h.Assigned(ctx, queue.Pairs, &Filter{})
+	all, err := h.Assigned(ctx, head.Pairs, &Filter{})
 	if err != nil {
 		return nil, err
 	}
-	at := map[[2]string]*ReviewPair{}
+	at := map[[2]string]*Pair{}
 	for i := range all {
 		p := &all[i]
 		for _, a := range []string{p.A.String(), p.puids.A.String()} {
@@ -78,7 +77,7 @@ func (h *Handle) Choose(ctx context.Context, s *Selection) ([]ReviewPair, error)
 			}
 		}
 	}
-	var chosen []ReviewPair
+	var chosen []Pair
 	taken := map[derived.Pair]bool{}
 	for i, c := range s.Pairs {
 		p := at[[2]string{c.A, c.B}]
@@ -92,14 +91,4 @@ func (h *Handle) Choose(ctx context.Context, s *Selection) ([]ReviewPair, error)
 		}
 	}
 	return chosen, nil
-}
-
-// inputs are decisions about pairs.
-func inputs(pairs []ReviewPair, verdict entity.Verdict, by By) []Input {
-	list := make([]Input, len(pairs))
-	for i := range pairs {
-		list[i] = Input{Verdict: verdict, A: pairs[i].A.String(), B: pairs[i].B.String(), Author: by.Author, By: by.Principal,
-			Reason: by.Reason}
-	}
-	return list
 }

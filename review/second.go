@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package decisions
+package review
 
 import (
 	"context"
 	"encoding/binary"
 	"hash/fnv"
-	"math"
 	"slices"
 
 	"github.com/locus-db/locus/entity"
@@ -16,15 +15,12 @@ import (
 // mostSecond is how many answered pairs are drawn for the order Second.
 const mostSecond = 1000
 
-// answerPage is how many decisions are read at a time where all are.
-const answerPage = 1000
-
 // answered returns the pairs for a second opinion: pairs that exactly one other person has answered, and the viewer has
 // not.
-func (h *Handle) answered(ctx context.Context, q ReviewQuery) (all []question, err error) {
-	err = h.eachAnswer(ctx, func(d *entity.Decision) {
+func (h *Handle) answered(ctx context.Context, viewer string) (all []question, err error) {
+	err = h.decisions.EachPair(ctx, func(d *entity.Decision) {
 		said := d.Answers()
-		if d.Withdrawn || len(said) != 1 || said[0].Author == q.Filter.Person || d.ByAgent() {
+		if d.Withdrawn || len(said) != 1 || said[0].Author == viewer || d.ByAgent() {
 			return
 		}
 		p := derived.PairOf(d.A, d.B)
@@ -61,15 +57,4 @@ func (h *Handle) answered(ctx context.Context, q ReviewQuery) (all []question, e
 		}
 	}
 	return compared, nil
-}
-
-// eachAnswer calls fn once for each decision about a pair, including withdrawn ones.
-func (h *Handle) eachAnswer(ctx context.Context, fn func(*entity.Decision)) error {
-	_, err := h.list(ctx, entity.DecisionKey{A: math.MinInt64}, answerPage, func(d entity.Decision) bool {
-		if d.Pair() && d.A < d.B {
-			fn(&d)
-		}
-		return false
-	})
-	return err
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package decisions
+package review
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/resolve/derived"
@@ -35,7 +36,8 @@ type assigned struct {
 
 // Assign assigns pairs of the review queue to a person for some time, 0 for DefaultAssigned, in place of their former
 // assignments. With to "" it releases them. It returns how many assignments were made or ended.
-func (h *Handle) Assign(ctx context.Context, pairs []ReviewPair, to, by string, keep time.Duration) (n int, err error) {
+func (h *Handle) Assign(ctx context.Context, pairs []Pair, to, by string,
+	keep time.Duration) (n int, err error) {
 	if err := h.engine.CheckWrites(); err != nil {
 		return 0, err
 	}
@@ -87,8 +89,8 @@ func checkAssignee(to string) error {
 	switch {
 	case to == ToAll || to == ToNone || to == ToMe || to == Open:
 		return problem.Invalid("/to", "invalid", "%q is a word of the filter, not a name", to)
-	case len(to) > MaxAuthor:
-		return problem.Invalid("/to", "too_large", "%d bytes, at most %d are taken", len(to), MaxAuthor)
+	case len(to) > decisions.MaxAuthor:
+		return problem.Invalid("/to", "too_large", "%d bytes, at most %d are taken", len(to), decisions.MaxAuthor)
 	case strings.TrimSpace(to) != to || strings.ContainsFunc(to, func(r rune) bool { return r < ' ' }):
 		return problem.Invalid("/to", "invalid", "it begins or ends with a space, or holds a control character")
 	}
@@ -129,7 +131,7 @@ func (h *Handle) assignments(ctx context.Context, f *Filter) (map[derived.Pair]*
 }
 
 // assign fills in the assignments of pairs, which may be nil.
-func assign(pairs []*ReviewPair, of map[derived.Pair]*Assignment) {
+func assign(pairs []*Pair, of map[derived.Pair]*Assignment) {
 	for _, p := range pairs {
 		if p != nil {
 			p.Assigned = of[p.puids]
@@ -138,12 +140,12 @@ func assign(pairs []*ReviewPair, of map[derived.Pair]*Assignment) {
 }
 
 // Assigned returns the pairs with their current assignments that a filter selects.
-func (h *Handle) Assigned(ctx context.Context, pairs []ReviewPair, f *Filter) ([]ReviewPair, error) {
+func (h *Handle) Assigned(ctx context.Context, pairs []Pair, f *Filter) ([]Pair, error) {
 	of, err := h.assignments(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	left := make([]ReviewPair, 0, len(pairs))
+	left := make([]Pair, 0, len(pairs))
 	for _, p := range pairs {
 		if p.Assigned = of[p.puids]; f.Takes(&p) {
 			left = append(left, p)

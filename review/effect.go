@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package decisions
+package review
 
 import (
 	"context"
@@ -20,7 +20,7 @@ import (
 
 // Effect is the effect that decisions about the selected pairs would have. Nothing is written.
 type Effect struct {
-	Pairs []ReviewPair `json:"pairs"`
+	Pairs []Pair `json:"pairs"`
 	// Stamp names exactly these pairs, for DecideAll.
 	Stamp string `json:"stamp" doc:"Identifies exactly these pairs; required for a bulk decision by a filter, which is refused if the pairs have changed"`
 	// Merged is how many entities would be merged, Split how many would be split.
@@ -63,7 +63,7 @@ func (h *Handle) Foresee(ctx context.Context, s *Selection, verdict entity.Verdi
 }
 
 // stampOf is a hash of the records of pairs.
-func stampOf(pairs []ReviewPair) string {
+func stampOf(pairs []Pair) string {
 	lines := make([]string, len(pairs))
 	for i, p := range pairs {
 		lines[i] = fmt.Sprintf("%d %d\n", p.puids.A, p.puids.B)
@@ -74,9 +74,9 @@ func stampOf(pairs []ReviewPair) string {
 }
 
 // together divides pairs into groups that share no entity and are of one kind, small ones put together.
-func together(pairs []ReviewPair) (groups [][]ReviewPair) {
+func together(pairs []Pair) (groups [][]Pair) {
 	of := map[locality.ID]int{} // group of an entity
-	var parts [][]ReviewPair
+	var parts [][]Pair
 	for _, p := range pairs {
 		a, inA := of[p.EntityA]
 		b, inB := of[p.EntityB]
@@ -110,7 +110,7 @@ func together(pairs []ReviewPair) (groups [][]ReviewPair) {
 
 // foresee adds the effect on a group. A group that has too many records for a scenario is divided, provided that its
 // parts share no entity.
-func (h *Handle) foresee(ctx context.Context, group []ReviewPair, verdict entity.Verdict, e *Effect) error {
+func (h *Handle) foresee(ctx context.Context, group []Pair, verdict entity.Verdict, e *Effect) error {
 	about := resolve.Scenario{}
 	for _, p := range group {
 		about.Of = append(about.Of, p.puids.A, p.puids.B)
@@ -170,11 +170,11 @@ func (h *Handle) foresee(ctx context.Context, group []ReviewPair, verdict entity
 }
 
 // apart divides a group into parts that share no entity.
-func apart(group []ReviewPair) (parts [][]ReviewPair) {
+func apart(group []Pair) (parts [][]Pair) {
 	for _, p := range group {
-		joined := []ReviewPair{p}
-		parts = slices.DeleteFunc(parts, func(part []ReviewPair) bool {
-			shares := slices.ContainsFunc(part, func(q ReviewPair) bool {
+		joined := []Pair{p}
+		parts = slices.DeleteFunc(parts, func(part []Pair) bool {
+			shares := slices.ContainsFunc(part, func(q Pair) bool {
 				return q.EntityA == p.EntityA || q.EntityA == p.EntityB || q.EntityB == p.EntityA || q.EntityB == p.EntityB
 			})
 			if shares {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package decisions
+package quality
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/problem"
+	"github.com/locus-db/locus/internal/survey"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
 )
@@ -109,28 +110,28 @@ func (h *Handle) Profile(ctx context.Context, q ProfileQuery) (*Profile, error) 
 		return nil, problem.Invalid("/threshold", "invalid", "a threshold is above 0 and at most %v bits",
 			int(maxThreshold/100))
 	}
-	s, err := h.survey(ctx, q.Kinds, true)
+	s, err := survey.Take(ctx, h.engine, q.Kinds, true)
 	if err != nil {
 		return nil, err
 	}
 	kinds := map[string][]*entity.Record{}
-	for _, rec := range s.sample {
+	for _, rec := range s.Sample {
 		kinds[rec.Kind] = append(kinds[rec.Kind], rec)
 	}
-	p := &Profile{Records: s.records, Whole: s.whole, Kinds: []KindProfile{}}
+	p := &Profile{Records: s.Records, Whole: s.Whole, Kinds: []KindProfile{}}
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		if err := h.engine.EnsureKind(ctx, kind); err != nil {
 			return nil, err
 		}
 		m := h.engine.Kind(kind).Matcher
 		of := KindProfile{Kind: kind, Records: len(kinds[kind]), Threshold: m.Threshold()}
-		of.sources(kinds[kind], s.entities)
+		of.sources(kinds[kind], s.Entities)
 		of.attributes(m.Schema(), kinds[kind])
-		of.sizes(kinds[kind], s.entities)
-		of.weights(s.pairs)
+		of.sizes(kinds[kind], s.Entities)
+		of.weights(s.Pairs)
 		of.Keyed = min(len(kinds[kind]), keyed)
 		thorough := m.Thorough()
-		of.Evidence = evidenceOf(m, s.pairs, s.vectorsWithin(thorough, h.engine.Normalise),
+		of.Evidence = evidenceOf(m, s.Pairs, vectorsWithin(s, thorough, h.engine.Normalise),
 			vectorsApart(thorough, kinds[kind][:of.Keyed], h.engine.Normalise))
 		of.Keys = keysOf(kinds[kind][:of.Keyed], h.engine.Normalise)
 		if of.Thresholds, err = h.effects(ctx, s, kind, q.Threshold); err != nil {
@@ -245,17 +246,17 @@ func (k *KindProfile) sizes(sample []*entity.Record, several []*entity.Entity) {
 	}
 }
 
-func (k *KindProfile) weights(pairs []surveyedPair) {
+func (k *KindProfile) weights(pairs []survey.Pair) {
 	bins := make([]WeightCount, MostBits+1)
 	last := -1
 	for i := range pairs {
 		p := &pairs[i]
-		if p.a.Kind != k.Kind || p.Weight < 0 { // a relation
+		if p.Kind() != k.Kind || p.Weight < 0 { // a relation
 			continue
 		}
 		bits := min(int(p.Weight)/100, MostBits)
 		last = max(last, bits)
-		if p.joined() {
+		if p.Joined() {
 			bins[bits].Joined++
 		} else {
 			bins[bits].Apart++

@@ -1,20 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package decisions
+package review
 
 import (
-	"cmp"
 	"strconv"
 	"time"
 
+	"github.com/locus-db/locus/decisions"
+	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve/derived"
 )
 
-// ReviewPair is a pair of records for a human to decide: in two entities, or in one if Joined.
-type ReviewPair struct {
+// Handle lists pairs to review, assigns them, and decides about many at once. Get it from DB.Review of package locus.
+// It is safe for concurrent use.
+type Handle struct {
+	engine    *engine.Engine
+	entities  *entities.Handle
+	decisions *decisions.Handle
+}
+
+// New returns the review handle of an installation.
+func New(e *engine.Engine, en *entities.Handle, d *decisions.Handle) *Handle {
+	return &Handle{e, en, d}
+}
+
+// MaxPage is the maximum number of pairs of a page.
+const MaxPage = 100
+
+// Page is a page of the review queue. Next is the After of the next page, "" at the end.
+type Page struct {
+	Pairs []Pair `json:"pairs"`
+	Next  string `json:"next,omitempty"`
+}
+
+// Pair is a pair of records for a human to decide: in two entities, or in one if Joined.
+type Pair struct {
 	A           entity.Ref        `json:"a"`
 	B           entity.Ref        `json:"b"`
 	EntityA     locality.ID       `json:"entity_a"`
@@ -44,22 +68,11 @@ type Assignment struct {
 func WholeBits(w match.Weight) string { return strconv.Itoa(int(w) / 100) }
 
 // Disagreements returns the attributes that weigh against the pair.
-func (p *ReviewPair) Disagreements() (names []string) {
+func (p *Pair) Disagreements() (names []string) {
 	for _, l := range p.Explanation.Lines {
 		if l.Weight < 0 {
 			names = append(names, l.Attribute)
 		}
 	}
 	return names
-}
-
-// question is a pair with its place in an order. The cursor of a page is the place of its last question.
-type question struct {
-	place int64
-	edge  derived.Edge
-	pair  *ReviewPair // nil until it is read
-}
-
-func (q *question) compare(place int64, a, b entity.PUID) int {
-	return cmp.Or(cmp.Compare(q.place, place), cmp.Compare(q.edge.A, a), cmp.Compare(q.edge.B, b))
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package decisions
+package review
 
 import (
 	"slices"
@@ -29,7 +29,7 @@ const (
 )
 
 // Takes reports whether a pair is selected.
-func (f *Filter) Takes(p *ReviewPair) bool {
+func (f *Filter) Takes(p *Pair) bool {
 	return (f.Source == "" || p.A.Source == f.Source || p.B.Source == f.Source) &&
 		(f.Kind == "" || p.Kind == f.Kind) &&
 		(f.Bits == "" || WholeBits(p.Explanation.Weight) == f.Bits) &&

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package decisions
+package quality
 
 import (
 	"context"
 	"slices"
 
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/survey"
 	"github.com/locus-db/locus/match"
 )
 
@@ -28,7 +29,8 @@ type ThresholdEffect struct {
 var otherThresholds = []match.Weight{-300, -200, -100, 100, 200, 300}
 
 // effects clusters the compared pairs of a kind at other thresholds.
-func (h *Handle) effects(ctx context.Context, s *survey, kind string, more match.Weight) ([]ThresholdEffect, error) {
+func (h *Handle) effects(ctx context.Context, s *survey.Survey, kind string,
+	more match.Weight) ([]ThresholdEffect, error) {
 	c := h.clustering(s, kind)
 	now := c.m.Threshold()
 	at := []match.Weight{more}
@@ -60,7 +62,7 @@ type clustering struct {
 	said    []match.Edge
 }
 
-func (h *Handle) clustering(s *survey, kind string) *clustering {
+func (h *Handle) clustering(s *survey.Survey, kind string) *clustering {
 	c := &clustering{m: h.engine.Kind(kind).Matcher, norm: h.engine.Normalise}
 	index := map[entity.PUID]int{}
 	add := func(rec *entity.Record) int {
@@ -72,14 +74,14 @@ func (h *Handle) clustering(s *survey, kind string) *clustering {
 		}
 		return i
 	}
-	for _, rec := range s.sample {
+	for _, rec := range s.Sample {
 		if rec.Kind == kind {
 			add(rec)
 		}
 	}
 	decided := map[[2]int]bool{}
-	for _, d := range s.said {
-		a, b := s.known[d.A], s.known[d.B]
+	for _, d := range s.Decisions {
+		a, b := s.Known[d.A], s.Known[d.B]
 		if !d.Pair() || d.Withdrawn || a == nil || b == nil || a.Kind != kind || b.Kind != kind {
 			continue
 		}
@@ -93,12 +95,12 @@ func (h *Handle) clustering(s *survey, kind string) *clustering {
 		}
 		decided[pair] = true
 	}
-	for i := range s.pairs {
-		p := &s.pairs[i]
-		if p.a.Kind != kind {
+	for i := range s.Pairs {
+		p := &s.Pairs[i]
+		if p.Kind() != kind {
 			continue
 		}
-		e := match.Edge{A: add(p.a), B: add(p.b), Weight: p.Weight}
+		e := match.Edge{A: add(p.RecordA), B: add(p.RecordB), Weight: p.Weight}
 		if p.Weight == match.Equal || !decided[[2]int{min(e.A, e.B), max(e.A, e.B)}] {
 			c.pairs, c.found = append(c.pairs, e), append(c.found, p.Vector)
 		}

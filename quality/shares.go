@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package decisions
+package quality
 
 import (
 	"math/rand/v2"
 
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/survey"
 	"github.com/locus-db/locus/match"
 )
 
@@ -19,14 +20,15 @@ const (
 
 // vectorsWithin compares the records of the sampled entities of a kind with each other, also pairs that share no
 // blocking key: the levels of records that are the same thing according to the current entities.
-func (s *survey) vectorsWithin(m *match.Matcher, normalise func(*entity.Record) *match.Record) (all []match.Vector) {
-	for _, e := range s.entities {
+func vectorsWithin(s *survey.Survey, m *match.Matcher,
+	normalise func(*entity.Record) *match.Record) (all []match.Vector) {
+	for _, e := range s.Entities {
 		if e.Kind != m.Schema().Kind {
 			continue
 		}
 		var records []*match.Record
 		for _, member := range e.Members {
-			if rec := s.known[member.PUID]; rec != nil && len(records) < mostWithin {
+			if rec := s.Known[member.PUID]; rec != nil && len(records) < mostWithin {
 				records = append(records, normalise(rec))
 			}
 		}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package decisions
+package review
 
 import (
 	"context"
@@ -14,12 +14,12 @@ import (
 	"github.com/locus-db/locus/resolve/derived"
 )
 
-// ReviewOf returns the pairs of the review queue that have a record of one of these entities, the best first and at
-// most MaxReview. An entity that does not exist has none. After a decision, it updates a displayed queue without
+// Of returns the pairs of the review queue that have a record of one of these entities, the best first and at
+// most MaxPage. An entity that does not exist has none. After a decision, it updates a displayed queue without
 // reading the queue again.
-func (h *Handle) ReviewOf(ctx context.Context, ids []locality.ID) ([]ReviewPair, error) {
-	if len(ids) > MaxReview {
-		return nil, problem.Invalid("/ids", "too_large", "there are %d entities, more than %d", len(ids), MaxReview)
+func (h *Handle) Of(ctx context.Context, ids []locality.ID) ([]Pair, error) {
+	if len(ids) > MaxPage {
+		return nil, problem.Invalid("/ids", "too_large", "there are %d entities, more than %d", len(ids), MaxPage)
 	}
 	var puids []entity.PUID
 	for _, id := range ids {
@@ -47,8 +47,8 @@ func (h *Handle) ReviewOf(ctx context.Context, ids []locality.ID) ([]ReviewPair,
 	edges = slices.DeleteFunc(edges, func(e derived.Edge) bool { return e.Weight < 0 || e.Weight >= match.Threshold })
 	slices.SortFunc(edges, byRank)
 	edges = slices.CompactFunc(edges, func(a, b derived.Edge) bool { return a.A == b.A && a.B == b.B })
-	var found []ReviewPair
-	for some := range slices.Chunk(edges, MaxReview) {
+	var found []Pair
+	for some := range slices.Chunk(edges, MaxPage) {
 		pairs, err := h.pairs(ctx, some, Best)
 		if err != nil {
 			return nil, err
@@ -58,8 +58,8 @@ func (h *Handle) ReviewOf(ctx context.Context, ids []locality.ID) ([]ReviewPair,
 				found = append(found, *p)
 			}
 		}
-		if len(found) >= MaxReview {
-			return found[:MaxReview], nil
+		if len(found) >= MaxPage {
+			return found[:MaxPage], nil
 		}
 	}
 	return found, nil

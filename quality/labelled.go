@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package decisions
+package quality
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/survey"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/resolve/derived"
 )
@@ -27,16 +28,16 @@ type Labelled struct {
 }
 
 // Labelled compares the rules of a kind with a draft on decisions of people: the newest ones about the records that
-// Quality examines.
+// Estimate examines.
 func (h *Handle) Labelled(ctx context.Context, draft *match.Matcher) (*Labelled, error) {
 	kind := draft.Schema().Kind
-	s, err := h.survey(ctx, []string{kind}, false)
+	s, err := survey.Take(ctx, h.engine, []string{kind}, false)
 	if err != nil {
 		return nil, err
 	}
 	seen := map[derived.Pair]bool{} // a decision is stored under both of its records
-	said := slices.DeleteFunc(s.said, func(d entity.Decision) bool {
-		a, b, pair := s.known[d.A], s.known[d.B], derived.PairOf(d.A, d.B)
+	said := slices.DeleteFunc(s.Decisions, func(d entity.Decision) bool {
+		a, b, pair := s.Known[d.A], s.Known[d.B], derived.PairOf(d.A, d.B)
 		if seen[pair] {
 			return true
 		}
@@ -77,11 +78,12 @@ func (h *Handle) Labelled(ctx context.Context, draft *match.Matcher) (*Labelled,
 }
 
 // matches reports for each decided pair whether, according to a matcher, the two are the same.
-func (h *Handle) matches(ctx context.Context, m *match.Matcher, s *survey, said []entity.Decision) ([]bool, error) {
+func (h *Handle) matches(ctx context.Context, m *match.Matcher, s *survey.Survey,
+	said []entity.Decision) ([]bool, error) {
 	norms := make([]*match.Record, 0, 2*len(said))
 	for _, d := range said {
 		for _, p := range []entity.PUID{d.A, d.B} {
-			rec := s.known[p]
+			rec := s.Known[p]
 			norms = append(norms, m.Normalise(rec.Source, rec.Key, match.Attributes(rec.Attributes)))
 		}
 	}

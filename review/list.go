@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package review
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/engine"
+	"github.com/locus-db/locus/resolve/derived"
+)
+
+// List returns possible matches between two entities, the best first, and only the best pair of any two entities.
+// Entities with a decision between them are left out, so that deciding removes the pair from the queue. The orders
+// Teaches and Chance have pairs within entities, too. They are taken from a sample of the records of a large
+// installation.
+func (h *Handle) List(ctx context.Context, q Query) (*Page, error) {
+	if err := q.check(); err != nil {
+		return nil, err
+	}
+	var all []question
+	var err error
+	switch q.Order {
+	case Best:
+		return h.bestFirst(ctx, q)
+	case Second:
+		all, err = h.answered(ctx, q.Filter.Person)
+	case Chance:
+		all, err = h.byChance(ctx, q.Kinds)
+	default:
+		all, err = h.teaching(ctx, q.Kinds)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return h.page(ctx, q, all)
+}
+
+// page returns the questions after a cursor, and reads the pairs of questions that have none yet.
+func (h *Handle) page(ctx context.Context, q Query, all []question) (*Page, error) {
+	if q.After != "" {
+		var place int64
+		var a, b entity.PUID
+		order := ""
+		n, err := fmt.Sscanf(q.After, "%s %d %d %d", &order, &place, &a, &b)
+		if n != 4 || err != nil || Order(order) != q.Order {
+			return nil, engine.ErrBadAfter
+		}
+		all = slices.DeleteFunc(all, func(q question) bool { return q.compare(place, a, b) <= 0 })
+	}
+	of, err := h.assignments(ctx, &q.Filter)
+	if err != nil {
+		return nil, err
+	}
+	page := &Page{Pairs: []Pair{}}
+	for len(all) > 0 {
+		some := all[:min(len(all), q.Limit-len(page.Pairs))]
+		all = all[len(some):]
+		if err := h.readPairs(ctx, some); err != nil {
+			return nil, err
+		}
+		for _, one := range some {
+			if assign([]*Pair{one.pair}, of); q.takes(one.pair) {
+				page.Pairs = append(page.Pairs, *one.pair)
+			}
+		}
+		if last := some[len(some)-1]; len(page.Pairs) == q.Limit && len(all) > 0 {
+			page.Next = fmt.Sprintf("%s %d %d %d", q.Order, last.place, last.edge.A, last.edge.B)
+			break
+		}
+	}
+	return page, nil
+}
+
+func (h *Handle) readPairs(ctx context.Context, some []question) error {
+	var edges []derived.Edge
+	for _, q := range some {
+		if q.pair == nil {
+			edges = append(edges, q.edge)
+		}
+	}
+	if len(edges) == 0 {
+		return nil
+	}
+	pairs, err := h.pairs(ctx, edges, Chance)
+	if err != nil {
+		return err
+	}
+	for i := range some {
+		if some[i].pair == nil {
+			some[i].pair, pairs = pairs[0], pairs[1:]
+		}
+	}
+	return nil
+}
