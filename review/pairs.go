@@ -3,6 +3,7 @@
 package review
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -129,4 +130,15 @@ func (h *Handle) extremes(of map[entity.PUID]*entity.Entity, edges []derived.Edg
 // taught returns how many bits the answer about a pair teaches, to a hundredth.
 func taught(weight, threshold match.Weight, settles int) float64 {
 	return math.Round(100*learn.Bits(float64(weight-threshold)/100, settles)) / 100
+}
+
+// question is a pair with its place in an order. The cursor of a page is the place of its last question.
+type question struct {
+	place int64
+	edge  derived.Edge
+	pair  *Pair // nil until it is read
+}
+
+func (q *question) compare(place int64, a, b entity.PUID) int {
+	return cmp.Or(cmp.Compare(q.place, place), cmp.Compare(q.edge.A, a), cmp.Compare(q.edge.B, b))
 }

@@ -4,6 +4,7 @@ package review
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/locus-db/locus/decisions"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/internal/problem"
@@ -45,9 +47,8 @@ const foreseen = 50
 
 // Foresee returns what one verdict about all chosen pairs would do.
 func (h *Handle) Foresee(ctx context.Context, s *Selection, verdict entity.Verdict) (*Effect, error) {
-	if verdict != entity.VerdictSame && verdict != entity.VerdictDifferent {
-		return nil, problem.Invalid("/verdict", "invalid", "%.60q is not a verdict about pairs: want same or different",
-			string(verdict))
+	if err := checkVerdict(verdict); err != nil {
+		return nil, err
 	}
 	pairs, err := h.Choose(ctx, s)
 	if err != nil {
@@ -60,6 +61,13 @@ func (h *Handle) Foresee(ctx context.Context, s *Selection, verdict entity.Verdi
 		}
 	}
 	return e, nil
+}
+
+func checkVerdict(v entity.Verdict) error {
+	if v == entity.VerdictSame || v == entity.VerdictDifferent {
+		return nil
+	}
+	return problem.Invalid("/verdict", "invalid", "%.60q is not a verdict about pairs: want same or different", string(v))
 }
 
 // stampOf is a hash of the records of pairs.
@@ -185,4 +193,37 @@ func apart(group []Pair) (parts [][]Pair) {
 		parts = append(parts, joined)
 	}
 	return parts
+}
+
+// ErrChanged means that other pairs are chosen now than when their effect was shown.
+var ErrChanged = errors.New(
+	"the selected pairs have changed since the preview: nothing was decided; request the preview again")
+
+// DecideAll makes one decision about each chosen pair, all with the same batch, which it returns; Undo of package
+// decisions withdraws them. A choice by a filter needs the stamp of the effect that was shown: if other pairs are chosen
+// by now, the error is ErrChanged and nothing is decided.
+func (h *Handle) DecideAll(ctx context.Context, s *Selection, stamp string, verdict entity.Verdict,
+	by decisions.By) (batch string, results []decisions.Result, err error) {
+	if err := checkVerdict(verdict); err != nil {
+		return "", nil, err
+	}
+	pairs, err := h.Choose(ctx, s)
+	switch {
+	case err != nil:
+		return "", nil, err
+	case stamp == "" && len(s.Pairs) == 0:
+		return "", nil, problem.Invalid("/stamp", "required", "a selection by a filter needs the stamp of its preview")
+	case stamp != "" && stamp != stampOf(pairs):
+		return "", nil, ErrChanged
+	case len(pairs) == 0:
+		return "", nil, problem.Invalid("/filter", "invalid", "it selects no pair of the review queue")
+	}
+	batch = strings.ToLower(rand.Text()[:12])
+	list := make([]decisions.Input, len(pairs))
+	for i, p := range pairs {
+		list[i] = decisions.Input{Verdict: verdict, A: p.A.String(), B: p.B.String(), Author: by.Author, By: by.Principal,
+			Reason: by.Reason, Batch: batch}
+	}
+	results, err = h.decisions.Decide(ctx, list)
+	return batch, results, err
 }
