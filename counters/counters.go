@@ -34,7 +34,7 @@ func Open(e *engine.Engine, opts counter.Options, countItself bool) (*Handle, er
 	if opts.Now == nil {
 		opts.Now = e.Now
 	}
-	recorder, err := counter.New(e.Metrics(), &opts)
+	recorder, err := counter.New(storesOf(e), &opts)
 	if err != nil {
 		return nil, err
 	}

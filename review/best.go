@@ -3,7 +3,6 @@
 package review
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -138,10 +137,3 @@ func (u *possibleMatches) fillCell(ctx context.Context, c *possibleCell, n int) 
 		return err
 	})
 }
-
-// byRank compares positions in the queue.
-func byRank(a, b derived.Edge) int {
-	return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B))
-}
-
-func better(a, b derived.Edge) bool { return byRank(a, b) < 0 }

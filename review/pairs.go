@@ -142,3 +142,10 @@ type question struct {
 func (q *question) compare(place int64, a, b entity.PUID) int {
 	return cmp.Or(cmp.Compare(q.place, place), cmp.Compare(q.edge.A, a), cmp.Compare(q.edge.B, b))
 }
+
+// byRank compares the positions of possible matches in the queue.
+func byRank(a, b derived.Edge) int {
+	return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B))
+}
+
+func better(a, b derived.Edge) bool { return byRank(a, b) < 0 }

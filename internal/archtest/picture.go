@@ -320,7 +320,7 @@ var Picture = map[string]Rule{
 			"internal/running", "match", "records", "resolve", "source", "storage"},
 		Tests: []string{natsServer, natsClient},
 	},
-	"counters": {Imports: []string{"counter", "internal/engine", "internal/problem"}},
+	"counters": {Imports: []string{"cell", "counter", "internal/engine", "internal/problem", "storage"}},
 	"cells": {
 		Imports: []string{
 			"audits", "cell", "changelog", "counter", "entity", "internal/engine", "resolve", "rollup", "rollups", "storage",

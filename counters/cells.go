@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package engine
+package counters
 
 import (
 	"context"
@@ -10,12 +10,13 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/storage"
 )
 
-// Metrics returns the stores of metrics. A metric that a cell already counts stays there; every other metric is in the
+// storesOf returns the stores of metrics. A metric that a cell already counts stays there; every other metric is in the
 // document database, if there is one.
-func (e *Engine) Metrics() counter.Cells {
+func storesOf(e *engine.Engine) counter.Cells {
 	if e.Documents == nil {
 		return metricCells{e}
 	}
@@ -25,7 +26,7 @@ func (e *Engine) Metrics() counter.Cells {
 // metricCells implements counter.Cells over the cells of an installation. A metric is a directory key without a source,
 // which no record can have, so growth, sealing and moving treat metrics like records. Its puid names the cell, and its
 // offset in the cell's puid range is its ID.
-type metricCells struct{ engine *Engine }
+type metricCells struct{ engine *engine.Engine }
 
 // Places looks the metrics up in the directory.
 func (c metricCells) Places(ctx context.Context, metrics []counter.Metric, create, fresh bool) []counter.Place {
@@ -50,7 +51,7 @@ func (c metricCells) Places(ctx context.Context, metrics []counter.Metric, creat
 }
 
 func (c metricCells) place(ctx context.Context, puid int64) counter.Place {
-	id, err := Locate(ctx, c.engine, puid, (*cell.Map).Puid)
+	id, err := engine.Locate(ctx, c.engine, puid, (*cell.Map).Puid)
 	if err != nil {
 		return counter.Place{Err: fmt.Errorf("metric %d: %w", puid, err)}
 	}
@@ -80,7 +81,7 @@ func (c metricCells) puids(ctx context.Context, keys []cell.Key, create bool) ([
 		groups[id] = append(groups[id], i)
 	}
 	puids = make([]int64, len(keys))
-	Parallel(len(ids), func(n int) {
+	engine.Parallel(len(ids), func(n int) {
 		group := groups[ids[n]]
 		of := make([]cell.Key, len(group))
 		for j, i := range group {
