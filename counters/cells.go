@@ -136,7 +136,8 @@ func (c metricCells) List() []string {
 // Cell returns the database of a cell, in the form that counters use.
 func (c metricCells) Cell(name string) counter.Database {
 	id, wrong := cell.ParseID(name)
-	run := func(how func(storage.Cell, context.Context, func(storage.Tx) error) error) func(context.Context, func(counter.Tx) error) error {
+	type transaction = func(storage.Cell, context.Context, func(storage.Tx) error) error
+	run := func(how transaction) func(context.Context, func(counter.Tx) error) error {
 		return func(ctx context.Context, fn func(counter.Tx) error) error {
 			if wrong != nil {
 				return wrong

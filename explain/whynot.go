@@ -187,7 +187,8 @@ func around(c *resolve.Component, a, b *entity.Record) (list []Reason) {
 	i, j := at(a), at(b)
 	if j < 0 {
 		if t := c.Kind.Matcher.Threshold(); c.Least > t {
-			list = append(list, Reason{"cut", fmt.Sprintf("more than %d records are connected with %v, so joining it takes %v bits, not %v", match.MaxComponent, a.Ref, c.Least, t)})
+			list = append(list, Reason{"cut", fmt.Sprintf("more than %d records are connected with %v, so joining it takes %v bits, not %v",
+				match.MaxComponent, a.Ref, c.Least, t)})
 		}
 		return list
 	}

@@ -116,7 +116,8 @@ func (d *differ) readDecisions(ctx context.Context) error {
 	read := func(tx storage.Tx, after entity.DecisionKey, limit int) ([]entity.Decision, error) {
 		return tx.ListDecisions(ctx, after, limit)
 	}
-	return engine.Each(ctx, d.engine, entity.DecisionKey{A: engine.FirstPUID}, read, func(of entity.Decision) entity.DecisionKey { return of.Key() }, func(of entity.Decision) error {
+	key := func(of entity.Decision) entity.DecisionKey { return of.Key() }
+	return engine.Each(ctx, d.engine, entity.DecisionKey{A: engine.FirstPUID}, read, key, func(of entity.Decision) error {
 		d.decisions = append(d.decisions, of)
 		d.decided[of.A] = append(d.decided[of.A], of)
 		return nil

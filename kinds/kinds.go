@@ -93,7 +93,8 @@ func (h *Handle) Create(ctx context.Context, schema *match.Schema) (bool, error)
 	return err == nil, engine.Wrap(err)
 }
 
-func (h *Handle) proposed(ctx context.Context, p Proposal) (schema *match.Schema, terms *match.TermFrequencies, err error) {
+func (h *Handle) proposed(ctx context.Context,
+	p Proposal) (schema *match.Schema, terms *match.TermFrequencies, err error) {
 	if schema = p.Schema; schema == nil {
 		k := h.engine.Kind(p.Kind)
 		if k == nil {

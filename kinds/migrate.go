@@ -24,7 +24,8 @@ func (h *Handle) Adopt(ctx context.Context, asked, missing []*match.Schema, term
 	for _, schema := range asked {
 		k := h.engine.Kind(schema.Kind)
 		if k != nil && k.Matcher.Schema().Hash() != schema.Hash() {
-			return fmt.Errorf("%w: kind %s has version %d in the data and a different version %d in the options: leave it out of the options, or change the data with locus kind migrate",
+			return fmt.Errorf("%w: kind %s has version %d in the data and a different version %d in the options: "+
+				"leave it out of the options, or change the data with locus kind migrate",
 				ErrOtherKind, schema.Kind, k.Matcher.Schema().Version, schema.Version)
 		}
 	}

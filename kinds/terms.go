@@ -75,7 +75,8 @@ func (h *Handle) eachRecord(ctx context.Context, kind string, fn func(*entity.Re
 	read := func(tx storage.Tx, after entity.PUID, limit int) ([]*entity.Record, error) {
 		return tx.ListRecords(ctx, "", after, limit)
 	}
-	return engine.Each(ctx, h.engine, engine.FirstPUID, read, func(rec *entity.Record) entity.PUID { return rec.PUID }, func(rec *entity.Record) error {
+	puid := func(rec *entity.Record) entity.PUID { return rec.PUID }
+	return engine.Each(ctx, h.engine, engine.FirstPUID, read, puid, func(rec *entity.Record) error {
 		if rec.Kind != kind {
 			return nil
 		}

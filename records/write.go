@@ -55,7 +55,8 @@ func (h *Handle) Put(ctx context.Context, puts []Input) ([]Result, error) {
 	var failed error
 	for n, res := range done {
 		r := &results[at[n]]
-		r.PUID, r.Version, r.Entity, r.Outcome, r.Pending, r.Err = res.PUID, res.Version, res.Entity, res.Outcome, res.Pending, engine.Wrap(res.Err)
+		r.PUID, r.Version, r.Entity = res.PUID, res.Version, res.Entity
+		r.Outcome, r.Pending, r.Err = res.Outcome, res.Pending, engine.Wrap(res.Err)
 		r.Watermark = res.Marks
 		if res.Err == nil {
 			written++

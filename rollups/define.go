@@ -71,7 +71,8 @@ func (h *Handle) room(ctx context.Context, tx rollup.Tx, name string) error {
 		}
 	}
 	if live >= h.engine.MaxRollups {
-		return problem.Invalid("/name", "invalid", "there are %d rollups, the maximum, and each makes writes slower: drop one, or raise the limit with locus serve --max-rollups", live)
+		return problem.Invalid("/name", "invalid", "there are %d rollups, the maximum, and each makes writes slower: "+
+			"drop one, or raise the limit with locus serve --max-rollups", live)
 	}
 	return nil
 }
@@ -97,7 +98,8 @@ func (h *Handle) Drop(ctx context.Context, name string) error {
 }
 
 // alterCatalog changes the catalogue and wakes the followers of this process.
-func (h *Handle) alterCatalog(ctx context.Context, change func(rollup.Tx) (rollup.Rollup, error)) (r rollup.Rollup, err error) {
+func (h *Handle) alterCatalog(ctx context.Context,
+	change func(rollup.Tx) (rollup.Rollup, error)) (r rollup.Rollup, err error) {
 	if err := h.engine.CheckWrites(); err != nil {
 		return r, err
 	}

@@ -202,7 +202,8 @@ func (a *Answer) stand(parts map[cell.ID]*rollup.Part, now time.Time) {
 }
 
 // parts reads the cells in parallel, each once it has reached the requested watermark.
-func (r *reading) parts(ctx context.Context, q rollup.Query) (parts map[cell.ID]*rollup.Part, missing []cell.ID, err error) {
+func (r *reading) parts(ctx context.Context,
+	q rollup.Query) (parts map[cell.ID]*rollup.Part, missing []cell.ID, err error) {
 	err = r.engine.Whole(ctx, func(ids []cell.ID) error {
 		read, errs := make([]*rollup.Part, len(ids)), make([]error, len(ids))
 		engine.Parallel(len(ids), func(i int) { read[i], errs[i] = r.part(ctx, ids[i], q) })
@@ -246,7 +247,8 @@ func (r *reading) part(ctx context.Context, id cell.ID, q rollup.Query) (*rollup
 		case at.State == rollup.Failed:
 			return nil, fmt.Errorf("%w: it is stalled at %d: %s", rollup.ErrBehind, at.Watermark, at.Reason)
 		}
-		if err := r.wait(fmt.Errorf("%w: it is at %d, the requested watermark at %d", rollup.ErrBehind, at.Watermark, least)); err != nil {
+		behind := fmt.Errorf("%w: it is at %d, the requested watermark at %d", rollup.ErrBehind, at.Watermark, least)
+		if err := r.wait(behind); err != nil {
 			return nil, err
 		}
 	}

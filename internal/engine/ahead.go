@@ -10,7 +10,8 @@ import (
 // Ahead returns all items of a paged list. While the caller works on a page, the next one is read, so that at most two
 // pages are in memory. read returns the page after a position and the position to continue after; more reports whether
 // there is one. An error ends the sequence, as its last element. The sequence can be iterated again, from first.
-func Ahead[T, K any](ctx context.Context, first K, read func(ctx context.Context, after K) (page []T, next K, more bool, err error)) iter.Seq2[T, error] {
+func Ahead[T, K any](ctx context.Context, first K,
+	read func(ctx context.Context, after K) (page []T, next K, more bool, err error)) iter.Seq2[T, error] {
 	type answer struct {
 		page []T
 		err  error

@@ -45,7 +45,8 @@ func (e *Engine) AttachDocuments(ctx context.Context) error {
 		}
 		return nil
 	case given == "":
-		return fmt.Errorf("%w: it counts in the MongoDB database %s, and none was given: give it with --mongodb", ErrDocuments, stored)
+		return fmt.Errorf("%w: it counts in the MongoDB database %s, and none was given: give it with --mongodb",
+			ErrDocuments, stored)
 	default:
 		return fmt.Errorf("%w: %s is database %s, and the installation counts in %s: give that one with --mongodb",
 			ErrDocuments, e.Documents, given, stored)
@@ -65,7 +66,9 @@ func (e *Engine) claim(ctx context.Context) error {
 	if err != nil || owner == id || owner == "" {
 		return err
 	}
-	return fmt.Errorf("%w: %s belongs to the installation with the cell map %s, and this one has %s: give each a database of its own, mongodb://HOST/NAME. A copy of an installation needs a copy of the database, which locus cell restored --map OLD=NEW --mongodb OLD=NEW makes its own",
+	return fmt.Errorf("%w: %s belongs to the installation with the cell map %s, and this one has %s: "+
+		"give each a database of its own, mongodb://HOST/NAME. A copy of an installation needs a copy of the database, "+
+		"which locus cell restored --map OLD=NEW --mongodb OLD=NEW makes its own",
 		ErrDocuments, d, owner, id)
 }
 

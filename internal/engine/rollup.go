@@ -61,7 +61,8 @@ func (t rollupTx) List(ctx context.Context, over rollup.Over, attributes []strin
 			return nil, fmt.Errorf("%w: the rules do not have kind %s yet", ErrUnavailable, e.Kind)
 		}
 	}
-	return items(entities, attributes, func(e *entity.Entity) int64 { return int64(e.Anchor()) }, t.engine.Resolver.Image), err
+	place := func(e *entity.Entity) int64 { return int64(e.Anchor()) }
+	return items(entities, attributes, place, t.engine.Resolver.Image), err
 }
 
 func items[T any](of []T, attributes []string, place func(T) int64,
@@ -75,7 +76,8 @@ func items[T any](of []T, attributes []string, place func(T) int64,
 
 // RollupCell returns a cell in the form that rollups use. It follows the cell if it moves.
 func (e *Engine) RollupCell(id cell.ID) rollup.Database {
-	run := func(how func(storage.Cell, context.Context, func(storage.Tx) error) error) func(context.Context, func(rollup.Tx) error) error {
+	type transaction = func(storage.Cell, context.Context, func(storage.Tx) error) error
+	run := func(how transaction) func(context.Context, func(rollup.Tx) error) error {
 		return func(ctx context.Context, fn func(rollup.Tx) error) error {
 			return e.Do(ctx, id, func(c storage.Cell) error {
 				return how(c, ctx, func(tx storage.Tx) error { return fn(rollupTx{tx, e}) })

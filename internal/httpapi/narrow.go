@@ -94,8 +94,7 @@ func (r *viewer) left(answer any) (left any, kind string, known bool) {
 		return a, "", true
 	case *quality.Estimate:
 		b := *a
-		b.Kinds = only(a.Kinds, func(k quality.KindEstimate) bool { return r.Sees(k.Kind) },
-			func(k quality.KindEstimate) quality.KindEstimate { return k })
+		b.Kinds = only(a.Kinds, func(k quality.KindEstimate) bool { return r.Sees(k.Kind) }, asIs)
 		return &b, "", true
 	case *quality.Profile:
 		return r.profile(a), "", true
@@ -104,12 +103,7 @@ func (r *viewer) left(answer any) (left any, kind string, known bool) {
 		b.Pairs = r.pairs(a.Pairs)
 		return &b, "", true
 	case *review.Team:
-		b := *a
-		b.Disagreements = only(a.Disagreements, func(d review.Disagreement) bool { return r.Kinds == nil || r.Sees(d.Kind) }, func(d review.Disagreement) review.Disagreement {
-			d.Decided = r.decision(d.Decided)
-			return d
-		})
-		return &b, "", true
+		return r.team(a), "", true
 	case *BulkResponse:
 		b := *a
 		b.Results = r.results(a.Results)
@@ -129,12 +123,12 @@ func (r *viewer) left(answer any) (left any, kind string, known bool) {
 		}
 		return a, "", true
 	case Schema:
-		a.Kinds = only(a.Kinds, r.Sees, func(name string) string { return name })
+		a.Kinds = only(a.Kinds, r.Sees, asIs)
 		return a, a.Kind, true
 	case Kind:
 		return a, a.Kind, true
 	case KindList:
-		a.Kinds = only(a.Kinds, func(k Kind) bool { return r.Sees(k.Kind) }, func(k Kind) Kind { return k })
+		a.Kinds = only(a.Kinds, func(k Kind) bool { return r.Sees(k.Kind) }, asIs)
 		return a, "", true
 	case AssignResponse, Whoami, Version, LoggedOut, PutResponse, DeleteResponse, Deleted, HitResponse, Tail:
 		return a, "", true
@@ -237,9 +231,9 @@ func (r *viewer) shown(value any) (left any, kind string, known bool) {
 		a.In = only(a.In, func(console.Stream) bool { return r.Kinds == nil }, unexplained)
 		return a, "", true
 	case []kinds.Rules:
-		return only(a, func(k kinds.Rules) bool { return r.Sees(k.Schema.Kind) }, func(k kinds.Rules) kinds.Rules { return k }), "", true
+		return only(a, func(k kinds.Rules) bool { return r.Sees(k.Schema.Kind) }, asIs), "", true
 	case []*match.Schema:
-		return only(a, func(s *match.Schema) bool { return r.Sees(s.Kind) }, func(s *match.Schema) *match.Schema { return s }), "", true
+		return only(a, func(s *match.Schema) bool { return r.Sees(s.Kind) }, asIs), "", true
 	}
 	return nil, "", false
 }
@@ -256,3 +250,6 @@ func only[T any](list []T, sees func(T) bool, left func(T) T) []T {
 	}
 	return slices.Clip(out)
 }
+
+// asIs leaves an item as it is.
+func asIs[T any](item T) T { return item }

@@ -36,7 +36,7 @@ func (r *viewer) states(list []mirror.State) []mirror.State {
 			return st
 		}
 		left := *st.Thing
-		left.Attributes = only(left.Attributes, func(a mirror.Attribute) bool { return !r.Hides(a.Name) }, func(a mirror.Attribute) mirror.Attribute { return a })
+		left.Attributes = only(left.Attributes, func(a mirror.Attribute) bool { return !r.Hides(a.Name) }, asIs)
 		left.Stamp = 0
 		text, err := json.Marshal(left)
 		if err != nil {

@@ -72,8 +72,7 @@ func (r *viewer) stored(e *entity.Entity) *entity.Entity {
 }
 
 func (r *viewer) storedView(v entity.View) entity.View {
-	return only(v, func(a entity.MergedAttribute) bool { return !r.Hides(a.Name) },
-		func(a entity.MergedAttribute) entity.MergedAttribute { return a })
+	return only(v, func(a entity.MergedAttribute) bool { return !r.Hides(a.Name) }, asIs)
 }
 
 // explanation keeps levels and weights: a reviewer must see that two numbers are equal, but not the numbers.
@@ -117,6 +116,17 @@ func (r *viewer) pairs(list []review.Pair) []review.Pair {
 		p.Explanation = r.explanation(p.Kind, p.Explanation)
 		return p
 	})
+}
+
+func (r *viewer) team(t *review.Team) *review.Team {
+	left := *t
+	left.Disagreements = only(t.Disagreements, func(d review.Disagreement) bool {
+		return r.Kinds == nil || r.Sees(d.Kind)
+	}, func(d review.Disagreement) review.Disagreement {
+		d.Decided = r.decision(d.Decided)
+		return d
+	})
+	return &left
 }
 
 // profile loses hidden attributes: their shapes have values as examples.

@@ -29,7 +29,7 @@ func (r *viewer) source(a Source) Source {
 		return a
 	}
 	a.Stream, a.Import = nil, nil
-	a.Kinds = only(a.Kinds, func(k SourceKind) bool { return r.Sees(k.Kind) }, func(k SourceKind) SourceKind { return k })
+	a.Kinds = only(a.Kinds, func(k SourceKind) bool { return r.Sees(k.Kind) }, asIs)
 	a.Records, a.Newest = 0, time.Time{}
 	for _, k := range a.Kinds {
 		if a.Records += k.Records; k.Newest.After(a.Newest) {
