@@ -113,10 +113,9 @@ func (a *app) cellGrow() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "grow --to N",
 		Short: "Add a generation of cells while reads and writes continue; no row moves",
-		Long: "Creates the databases and announces the generation. New keys and ids go to it once it has started: after an hour with\n" +
-			"PostgreSQL, after a minute in a data directory, because the cell map already covers the ids of that time. Without\n" +
-			"--wait the command returns after the announcement, and the servers do the rest. It can be interrupted at any point and\n" +
-			"repeated.",
+		Long: "Creates the databases and announces the generation. New keys and ids go to it once it has started, within a minute: the\n" +
+			"cell map already covers the ids of that time. Without --wait the command returns after the announcement, and the servers\n" +
+			"do the rest. It can be interrupted at any point and repeated.",
 		Example: "  locus cell grow --to 48 --wait\n" +
 			"  locus cell grow --to 96 --urls postgres://db3/locus_g{g}_{i} --dry-run",
 		Args: arguments(),
