@@ -5,6 +5,7 @@ package resolve
 import (
 	"cmp"
 	"context"
+	"iter"
 	"runtime"
 	"slices"
 	"sync"
@@ -126,4 +127,32 @@ func divide(n, workers int, fn func(int)) {
 		})
 	}
 	wg.Wait()
+}
+
+// ahead returns the values of a sequence. The next one is computed while the caller uses the last one.
+func ahead[T any](values iter.Seq[T]) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		next, stop := make(chan T), make(chan struct{})
+		go func() {
+			defer close(next)
+			values(func(v T) bool {
+				select {
+				case next <- v:
+					return true
+				case <-stop:
+					return false
+				}
+			})
+		}()
+		defer func() {
+			close(stop)
+			for range next { // waits until it has stopped
+			}
+		}()
+		for v := range next {
+			if !yield(v) {
+				return
+			}
+		}
+	}
 }

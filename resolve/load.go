@@ -51,7 +51,7 @@ type loadSizes struct {
 }
 
 func usualLoad() loadSizes {
-	return loadSizes{page: 10_000, rows: 20_000, nodes: 50_000, pairs: 4 << 20, part: 128 << 10, chunk: 32 << 10, whole: 50}
+	return loadSizes{page: 10_000, rows: 20_000, nodes: 50_000, pairs: 1 << 20, part: 128 << 10, chunk: 32 << 10, whole: 50}
 }
 
 // LoadStep is a step of a load. The constants are in the order of execution.
@@ -81,8 +81,9 @@ type loader struct {
 	*Resolver
 	spill *spill // records
 	forms *spill // the fields of each record that comparisons need
-	buf   []byte
-	norms []*match.Record // memory that compared reuses
+	// memory that emit and compared reuse
+	pieces []loadPiece
+	norms  []*match.Record
 
 	mu    sync.Mutex // guards calls of tell, and steps
 	tell  func(LoadProgress)
@@ -215,7 +216,7 @@ func (r *Resolver) loadAll(ctx context.Context, tell func(LoadProgress)) error {
 	}
 	defer l.shards.close()
 	defer func() { l.edges.close(); l.within.close(); l.part.close() }()
-	for _, step := range []func(context.Context) error{l.read, l.lead, l.post, l.count, l.compare, l.affect, l.writeEdges, l.write, l.assign, l.clear} {
+	for _, step := range []func(context.Context) error{l.read, l.lead, l.post, l.compare, l.affect, l.writeEdges, l.write, l.assign, l.clear} {
 		if err := step(ctx); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"iter"
 	"slices"
 
 	"github.com/locus-db/locus/match"
@@ -28,9 +29,6 @@ func (l *loader) compare(ctx context.Context) (err error) {
 	for _, k := range l.Rules().Kinds() {
 		matchers[k] = k.Matcher.Among(l.names)
 	}
-	if err := l.place(ctx); err != nil {
-		return err
-	}
 	records := len(l.puids)
 	passes := l.pairs/l.loads.pairs + 1
 	found, err := newBuckets[loadPair](passes, l.loads.chunk)
@@ -47,25 +45,15 @@ func (l *loader) compare(ctx context.Context) (err error) {
 	}
 	l.groups = newLoadForest(records)
 	l.at = make([]uint32, records)
-	for pass := range passes {
-		pairs, err := found.rows(pass)
-		if err != nil {
+	for batch := range l.batches(found) {
+		if batch.err != nil {
+			return batch.err
+		}
+		if err := l.link(batch.pairs, batch.numbers, matchers); err != nil {
 			return err
 		}
-		slices.Sort(pairs)
-		pairs = slices.Compact(pairs)
-		for len(pairs) > 0 {
-			n, numbers := l.together(pairs)
-			if err := l.link(pairs[:n], numbers, matchers); err != nil {
-				return err
-			}
-			upTo := records * (pass + 1) / passes
-			if pairs = pairs[n:]; len(pairs) > 0 {
-				upTo = int(pairs[0].a())
-			}
-			if err := cmp.Or(ctx.Err(), l.done(ctx, LoadCompare, upTo-l.steps[LoadCompare], records)); err != nil {
-				return err
-			}
+		if err := cmp.Or(ctx.Err(), l.done(ctx, LoadCompare, batch.done-l.steps[LoadCompare], records)); err != nil {
+			return err
 		}
 	}
 	l.order, l.places, l.at, l.norms = nil, nil, nil, nil
@@ -166,20 +154,55 @@ func (l *loader) find(ctx context.Context, pairs *buckets[loadPair]) error {
 	})
 }
 
+// loadBatch is pairs whose records fit into memory together.
+type loadBatch struct {
+	pairs   []loadPair
+	numbers []uint32 // of their records, in ascending order
+	done    int      // how many places have no pairs after these
+	err     error
+}
+
+// batches returns all pairs, each once, ordered by place. They are sorted while those before them are compared.
+func (l *loader) batches(found *buckets[loadPair]) iter.Seq[loadBatch] {
+	return ahead(func(yield func(loadBatch) bool) {
+		records, passes := len(l.puids), len(found.all)
+		seen := make([]bool, records)
+		for pass := range passes {
+			pairs, err := found.rows(pass)
+			if err != nil {
+				yield(loadBatch{err: err})
+				return
+			}
+			slices.Sort(pairs)
+			pairs = slices.Compact(pairs)
+			for len(pairs) > 0 {
+				n, numbers := l.together(pairs, seen)
+				batch := loadBatch{pairs: pairs[:n], numbers: numbers, done: records * (pass + 1) / passes}
+				if pairs = pairs[n:]; len(pairs) > 0 {
+					batch.done = int(pairs[0].a())
+				}
+				if !yield(batch) {
+					return
+				}
+			}
+		}
+	})
+}
+
 // together returns how many of the first pairs, at least one, have records that fit into memory together, and the
-// numbers of these records.
-func (l *loader) together(pairs []loadPair) (n int, numbers []uint32) {
+// numbers of these records. It needs a flag for each record.
+func (l *loader) together(pairs []loadPair, seen []bool) (n int, numbers []uint32) {
 	for n < len(pairs) && len(numbers) < l.loads.nodes {
 		for _, place := range [...]uint32{pairs[n].a(), pairs[n].b()} {
-			if rec := l.order[place]; l.at[rec] == 0 {
-				l.at[rec], numbers = 1, append(numbers, rec)
+			if rec := l.order[place]; !seen[rec] {
+				seen[rec], numbers = true, append(numbers, rec)
 			}
 		}
 		n++
 	}
 	slices.Sort(numbers)
 	for _, rec := range numbers {
-		l.at[rec] = 0
+		seen[rec] = false
 	}
 	return n, numbers
 }

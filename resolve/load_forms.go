@@ -3,6 +3,7 @@
 package resolve
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/locus-db/locus/match"
@@ -14,20 +15,34 @@ type compared struct {
 	norm *match.Record
 }
 
-// keep stores a record in the spill and, if it is normalised, the fields that comparisons need.
-func (l *loader) keep(n *node) error {
-	l.buf = appendRecord(l.buf[:0], n.Record)
-	if err := l.spill.add(l.buf); err != nil {
-		return err
-	}
-	if l.buf = l.buf[:0]; n.norm != nil {
-		l.buf = appendText(l.buf, n.Kind)
-		kind := len(l.buf)
-		if l.buf = n.norm.AppendCompared(l.buf); len(l.buf) == kind {
-			l.buf = l.buf[:0]
+// loadPiece is some records as the spills store them.
+type loadPiece struct {
+	records, forms spillRows
+}
+
+func (p *loadPiece) reset() {
+	p.records.reset()
+	p.forms.reset()
+}
+
+// add encodes a record and, if it is normalised, the fields that comparisons need.
+func (p *loadPiece) add(n *node) {
+	p.records.b = appendRecord(p.records.b, n.Record)
+	p.records.end()
+	if n.norm != nil {
+		begin := len(p.forms.b)
+		p.forms.b = appendText(p.forms.b, n.Kind)
+		kind := len(p.forms.b)
+		if p.forms.b = n.norm.AppendCompared(p.forms.b); len(p.forms.b) == kind {
+			p.forms.b = p.forms.b[:begin]
 		}
 	}
-	return l.forms.add(l.buf)
+	p.forms.end()
+}
+
+// keep stores records in the spills.
+func (l *loader) keep(p *loadPiece) error {
+	return cmp.Or(l.spill.add(&p.records), l.forms.add(&p.forms))
 }
 
 func (l *loader) flush() error { return errors.Join(l.spill.flush(), l.forms.flush()) }

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -40,13 +41,14 @@ type loadBlock []loadPosting
 
 func (k loadBlock) stopKey() bool { return k[0].is&isStop != 0 || stopKey(k[0].key, len(k)) }
 
-// emit numbers a record and collects its postings, also those of a follower, because the leaders are not known yet.
-func (l *loader) emit(n *node) error {
-	rec := uint32(len(l.puids)) //nolint:gosec // read refuses more
-	l.puids, l.births = append(l.puids, n.PUID), append(l.births, n.Birth)
+// emitPostings collects the postings of the record with a number, also those of a follower, because the leaders are not
+// known yet. It is safe for concurrent use.
+func (l *loader) emitPostings(rec uint32, n *node) error {
 	for _, f := range l.lostBy[n.PUID] {
 		if !n.carries(f) {
+			l.mu.Lock()
 			l.lost = append(l.lost, derived.Posting{Key: f, PUID: n.PUID})
+			l.mu.Unlock()
 		}
 	}
 	for _, f := range n.norm.BlockingKeys() {
@@ -58,7 +60,7 @@ func (l *loader) emit(n *node) error {
 			return err
 		}
 	}
-	return l.keep(n)
+	return nil
 }
 
 // blocks calls fn for the records of each key, ordered by key.
@@ -139,9 +141,17 @@ func (l *loader) lead(ctx context.Context) error {
 	})
 }
 
-// post writes the postings. Parts that are written concurrently are far apart, mostly in different cells, and each is
-// written in key order.
+// post writes the postings. What the comparison needs is counted and ordered at the same time, which reads only
+// temporary files.
 func (l *loader) post(ctx context.Context) error {
+	prepared := make(chan error, 1)
+	go func() { prepared <- cmp.Or(l.count(ctx), l.place(ctx)) }()
+	return errors.Join(l.writePostings(ctx), <-prepared)
+}
+
+// writePostings writes the postings. Parts that are written concurrently are far apart, mostly in different cells, and each is
+// written in key order.
+func (l *loader) writePostings(ctx context.Context) error {
 	if l.stale {
 		for part := range slices.Chunk(l.lost, l.loads.rows) {
 			groups := map[cell.ID]*postings{}
@@ -149,7 +159,7 @@ func (l *loader) post(ctx context.Context) error {
 				g := l.postingsAt(groups, p.Key)
 				g.remove = append(g.remove, p)
 			}
-			if err := l.writePostings(ctx, groups); err != nil {
+			if err := l.postGroups(ctx, groups); err != nil {
 				return err
 			}
 		}
@@ -161,7 +171,7 @@ func (l *loader) post(ctx context.Context) error {
 		groups, rows := map[cell.ID]*postings{}, 0
 		flush := func() error {
 			defer clear(groups)
-			if err := l.writePostings(ctx, groups); err != nil {
+			if err := l.postGroups(ctx, groups); err != nil {
 				return err
 			}
 			err := l.done(ctx, LoadPost, rows, l.postings)
@@ -198,7 +208,7 @@ func (l *loader) postingsAt(groups map[cell.ID]*postings, key uint64) *postings 
 	return groups[id]
 }
 
-func (l *loader) writePostings(ctx context.Context, groups map[cell.ID]*postings) error {
+func (l *loader) postGroups(ctx context.Context, groups map[cell.ID]*postings) error {
 	return eachCell(groups, func(id cell.ID, g *postings) error {
 		return l.Resolver.write(ctx, id, func(tx storage.Tx) error {
 			if err := l.dir.Gate(ctx, tx, l.opts.Cells.Map(), id); err != nil {

@@ -3,7 +3,9 @@
 package resolve
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -35,11 +37,13 @@ func (l *loader) inOrder() []cell.ID {
 func (l *loader) read(ctx context.Context) error {
 	cells := l.inOrder()
 	entries := make([][]loadEntry, len(cells))
-	for i, id := range cells {
-		var err error
-		if entries[i], err = l.readRedo(ctx, id); err != nil {
-			return fmt.Errorf("cell %v: %w", id, err)
+	if err := l.abreast(len(cells), func(i int) (err error) {
+		if entries[i], err = l.readRedo(ctx, cells[i]); err != nil {
+			return fmt.Errorf("cell %v: %w", cells[i], err)
 		}
+		return nil
+	}); err != nil {
+		return err
 	}
 	if err := l.readDecisions(ctx); err != nil {
 		return err
@@ -61,8 +65,12 @@ func (l *loader) read(ctx context.Context) error {
 	}
 	l.divide()
 	l.redo = make([]uint32, l.records)
-	for _, e := range all {
-		if rec, lives := slices.BinarySearch(l.puids, e.puid); lives {
+	rec := 0
+	for _, e := range all { // ordered by puid, as the records are
+		for rec < l.records && l.puids[rec] < e.puid {
+			rec++
+		}
+		if rec < l.records && l.puids[rec] == e.puid {
 			l.redo[rec] = uint32(min(e.version, math.MaxUint32)) //nolint:gosec // a higher one stays in the redo set
 			continue
 		}
@@ -71,7 +79,7 @@ func (l *loader) read(ctx context.Context) error {
 			l.lost = append(l.lost, derived.Posting{Key: f, PUID: e.puid})
 		}
 	}
-	l.lostBy = nil
+	l.lostBy, l.pieces = nil, nil
 	return l.flush()
 }
 
@@ -105,7 +113,9 @@ func (l *loader) readRedo(ctx context.Context, id cell.ID) (entries []loadEntry,
 			}
 			entries, after = append(entries, loadEntry{e.PUID, e.Version}), e.PUID
 			if len(e.LostKeys) > 0 {
+				l.mu.Lock()
 				l.lostBy[e.PUID] = e.LostKeys
+				l.mu.Unlock()
 			}
 		}
 		more = len(page) == l.loads.rows
@@ -118,15 +128,17 @@ func (l *loader) look(ctx context.Context, tx storage.Tx) error {
 	if err != nil {
 		return err
 	}
-	l.records += int(counts.Records)
-	l.stale = l.stale || counts.Entities > 0
+	stale := counts.Entities > 0
 	for _, table := range []string{"posting", "edge"} {
 		rows, err := tx.ReadRows(ctx, table, nil, 1)
 		if err != nil {
 			return err
 		}
-		l.stale = l.stale || len(rows) > 0
+		stale = stale || len(rows) > 0
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.records, l.stale = l.records+int(counts.Records), l.stale || stale
 	return nil
 }
 
@@ -167,12 +179,8 @@ func (l *loader) readCell(ctx context.Context, id cell.ID) error {
 				return fmt.Errorf("%w: there is a kind %s", errOldRules, rec.Kind)
 			}
 		}
-		nodes := make([]*node, len(page))
-		parallel(len(page), func(i int) { nodes[i] = l.node(page[i]) })
-		for _, n := range nodes {
-			if err := l.emit(n); err != nil {
-				return err
-			}
+		if err := l.emit(page); err != nil {
+			return err
 		}
 		l.tell(LoadProgress{LoadRead, len(l.puids), max(l.records, len(l.puids))})
 	}
@@ -182,6 +190,37 @@ func (l *loader) readCell(ctx context.Context, id cell.ID) error {
 	default:
 		return ctx.Err()
 	}
+}
+
+// emit gives the records of a page the next numbers, keeps them in the spills and collects their postings.
+func (l *loader) emit(page []*entity.Record) error {
+	const size = 64
+	first := len(l.puids)
+	for _, rec := range page {
+		l.puids, l.births = append(l.puids, rec.PUID), append(l.births, rec.Birth)
+	}
+	pieces := slices.Collect(slices.Chunk(page, size))
+	for len(l.pieces) < len(pieces) {
+		l.pieces = append(l.pieces, loadPiece{})
+	}
+	errs := make([]error, len(pieces))
+	parallel(len(pieces), func(i int) {
+		l.pieces[i].reset()
+		for j, rec := range pieces[i] {
+			n := l.node(rec)
+			l.pieces[i].add(n)
+			errs[i] = cmp.Or(errs[i], l.emitPostings(uint32(first+i*size+j), n)) //nolint:gosec // read refuses more
+		}
+	})
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	for i := range pieces {
+		if err := l.keep(&l.pieces[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // slots returns, of the given numbers in ascending order, those whose records were not deleted since, in the order of

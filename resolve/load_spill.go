@@ -60,11 +60,24 @@ func (s *spill) close() {
 	}
 }
 
-// add appends a row; flush must follow before any is read.
-func (s *spill) add(row []byte) error {
-	s.end += int64(len(row))
-	s.ends.add(s.end)
-	if _, err := s.w.Write(row); err != nil {
+// spillRows are rows to be added to a spill, one after the other.
+type spillRows struct {
+	b    []byte
+	ends []int // of each row
+}
+
+func (r *spillRows) reset() { r.b, r.ends = r.b[:0], r.ends[:0] }
+
+// end ends a row.
+func (r *spillRows) end() { r.ends = append(r.ends, len(r.b)) }
+
+// add appends rows; flush must follow before any is read.
+func (s *spill) add(rows *spillRows) error {
+	for _, end := range rows.ends {
+		s.ends.add(s.end + int64(end))
+	}
+	s.end += int64(len(rows.b))
+	if _, err := s.w.Write(rows.b); err != nil {
 		return fmt.Errorf("keep records for a load: %w", err)
 	}
 	return nil

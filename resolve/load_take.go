@@ -98,10 +98,14 @@ func (p *partial) eachHome(puids []entity.PUID, size int, fn func(id cell.ID, pa
 func (p *partial) keepAll(nodes []*node, is standing) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	var piece loadPiece
 	for _, n := range nodes {
-		if err := p.keep(n); err != nil {
-			return err
-		}
+		piece.add(n)
+	}
+	if err := p.keep(&piece); err != nil {
+		return err
+	}
+	for _, n := range nodes {
 		p.versions = append(p.versions, uint32(min(n.Version, math.MaxUint32))) //nolint:gosec // a higher one stays in the redo set
 		p.of[n.PUID] = chosen{uint32(len(p.versions)), is}                      //nolint:gosec // number refuses more
 		if err := p.collect(n, is); err != nil {
