@@ -149,8 +149,8 @@ func (l *loader) post(ctx context.Context) error {
 	return errors.Join(l.writePostings(ctx), <-prepared)
 }
 
-// writePostings writes the postings. Parts that are written concurrently are far apart, mostly in different cells, and each is
-// written in key order.
+// writePostings writes the postings. Parts that are written concurrently are far apart, mostly in different cells, and
+// each is written in key order.
 func (l *loader) writePostings(ctx context.Context) error {
 	if l.stale {
 		for part := range slices.Chunk(l.lost, l.loads.rows) {
