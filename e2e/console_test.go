@@ -231,7 +231,7 @@ func fileIsImported(tab *tab) {
 	tab.check(`document.querySelector("#import-says").textContent.includes("1 refused") && document.querySelector("#import-progress").value === 1`, "it is not said what became of the rows")
 	tab.check(`document.querySelector(".refused-rows tbody td").textContent === "1206"`,
 		"the refused row has another line")
-	tab.await(`[...document.querySelectorAll("#of-sources th[scope=row]")].some((e) => e.textContent === "kunden")`)
+	tab.await(`[...document.querySelectorAll("#of-sources tr")].some((e) => e.querySelector("th[scope=row]")?.textContent === "kunden" && e.textContent.includes("kunden.csv") && e.textContent.includes("1 refused"))`)
 	tab.check(`!document.querySelector(".first-records")`, "stored records are said to be not stored yet")
 	for _, key := range []string{"1", "700", "1203"} {
 		tab.thing("kunden:" + key)
@@ -264,6 +264,7 @@ func rowIsMended(tab *tab) {
 	tab.await(`document.querySelectorAll(".refused-rows tbody tr").length === 0 && document.querySelector("#import-says").textContent.includes("0 refused")`)
 	tab.check(`document.querySelector("#import-says").textContent.startsWith("Imported 1204 rows") && !document.querySelector("#mending").checkVisibility()`, "a mended row is counted twice, or can be mended again")
 	tab.thing("kunden:1204")
+	tab.await(`[...document.querySelectorAll("#of-sources tr")].some((e) => e.textContent.includes("kunden.csv") && !e.textContent.includes("refused"))`)
 }
 
 // drop drops a file on the page.

@@ -21,13 +21,19 @@ type Import struct {
 	// File is the name of the file or the table that was read, at most MaxFile bytes.
 	File string `json:"file"`
 	Rows int64  `json:"rows"`
-	// Outcomes counts the rows by outcome, such as created, matched, updated, unchanged and refused.
+	// Outcomes counts the rows by outcome, such as created, matched, updated, unchanged and Refused.
 	Outcomes map[string]int64 `json:"outcomes"`
 	// Refusals counts the refused rows by cause, the most frequent first, at most MaxRefusals causes.
 	Refusals []Refusal `json:"refusals,omitempty"`
 	// Stopped is why it ended before its last row, "" if all rows were read; at most MaxFile bytes.
 	Stopped string `json:"stopped,omitempty"`
 }
+
+// Refused is the outcome of the rows that were refused.
+const Refused = "refused"
+
+// Refused returns the number of refused rows.
+func (i *Import) Refused() int64 { return i.Outcomes[Refused] }
 
 // Refusal counts the rows that were refused for one cause.
 type Refusal struct {

@@ -9,6 +9,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
+	"unicode/utf8"
 )
 
 // Reject is a line of the file of rejected rows.
@@ -25,9 +27,35 @@ type Reject struct {
 	Text string `json:"text,omitempty"`
 	// Source is the source of the row, "" if it cannot be read.
 	Source string `json:"-"`
-	// Cause is the reason without the values of the row.
+	// Cause is the reason without the values of the row, by which refusals are counted.
 	Cause string `json:"-"`
 }
+
+// Reject returns the row as a line of the file of rejected rows. Its cause is the one of the row, or else its field, or
+// else the beginning of the reason.
+func (e *RowError) Reject() Reject {
+	r := Reject{Line: e.Line, Code: e.Code, Pointer: e.Pointer, Reason: e.Reason, Row: e.Row, Text: e.Text,
+		Cause: e.Cause, Source: e.Source}
+	if e.Lines > 1 {
+		r.Lines = e.Lines
+	}
+	if r.Cause != "" {
+		return r
+	}
+	if field, _, _ := strings.Cut(strings.TrimPrefix(r.Pointer, "/"), "/"); field != "" {
+		r.Cause = field + " " + strings.ReplaceAll(r.Code, "_", " ")
+		return r
+	}
+	r.Cause, _, _ = strings.Cut(r.Reason, ":")
+	for len(r.Cause) > mostCause {
+		_, size := utf8.DecodeLastRuneInString(r.Cause)
+		r.Cause = r.Cause[:len(r.Cause)-size]
+	}
+	return r
+}
+
+// mostCause is the length of a cause taken from a reason, in bytes.
+const mostCause = 80
 
 // Rejects writes the file of rejected rows. The file is created with the first rejected row.
 type Rejects struct {

@@ -53,6 +53,12 @@ type Tally struct {
 	Causes Causes           `json:"causes,omitempty"`
 }
 
+// Add counts a row.
+func (t *Tally) Add(outcome string) {
+	t.Rows++
+	t.Counts[outcome]++
+}
+
 // MaxSources is the number of sources whose rows are counted by source. The rows of further ones are not.
 const MaxSources = 100
 

@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/locus-db/locus/entity"
@@ -55,34 +54,13 @@ func (b *batch) add(row *bulk.Row) {
 }
 
 func (b *batch) refuse(e *bulk.RowError) {
-	b.local = append(b.local, reject(e))
-}
-
-func reject(e *bulk.RowError) bulk.Reject {
-	r := bulk.Reject{Line: e.Line, Code: e.Code, Pointer: e.Pointer, Reason: e.Reason, Row: e.Row, Text: e.Text,
-		Cause: e.Cause, Source: e.Source}
-	if e.Lines > 1 {
-		r.Lines = e.Lines
-	}
-	return r
+	b.local = append(b.local, e.Reject())
 }
 
 // input returns a row as the API takes it.
 func input(row *bulk.Row) httpapi.RecordInput {
 	return httpapi.RecordInput{Source: row.Source, Key: row.Key, Kind: row.Kind, ObservedAt: row.Observed,
 		Attributes: row.Attributes}
-}
-
-// rowError converts a fault that the API reports for a record to an error of its row, with all its details.
-func rowError(row *bulk.Row, f *httpapi.Fault) *bulk.RowError {
-	reason := f.Detail
-	for i, more := range f.Errors {
-		if i > 0 {
-			reason += "; " + more.Detail
-		}
-	}
-	return &bulk.RowError{Line: row.Line, Lines: row.Lines, Source: row.Source, Code: string(f.Code),
-		Pointer: flatPointer(f.Pointer), Reason: reason, Row: row.Flat()}
 }
 
 func (b *batch) sharesKey(other *batch) bool {
@@ -204,22 +182,9 @@ func (b *batch) rejected() []bulk.Reject {
 		for len(local) > 0 && local[0].Line < it.row.Line {
 			list, local = append(list, local[0]), local[1:]
 		}
-		list = append(list, reject(rowError(it.row, it.result.Error)))
+		list = append(list, it.result.Error.OfRow(it.row).Reject())
 	}
 	return append(list, local...)
-}
-
-// flatPointer converts a pointer of the API to one of a row: /records/7/attributes/phones/0 becomes /phones/0. A
-// pointer to all attributes becomes one to the row.
-func flatPointer(pointer string) string {
-	if rest, ok := strings.CutPrefix(pointer, "/records/"); ok {
-		_, rest, _ = strings.Cut(rest, "/")
-		pointer = "/" + rest
-	}
-	if rest, ok := strings.CutPrefix(pointer, "/attributes"); ok && (rest == "" || rest[0] == '/') {
-		pointer = rest
-	}
-	return strings.TrimSuffix(pointer, "/")
 }
 
 // outcomes counts the rows by outcome, and the pending ones in addition.

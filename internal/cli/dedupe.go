@@ -257,7 +257,7 @@ func (o *oneShot) refuse(a *app, e *bulk.RowError, file int) error {
 		o.progress.Close()
 		a.say("%s %s %d: %s", term.Escape(o.files[file]), o.plans[file].Format.Unit(), e.Line, term.Escape(e.Reason))
 	}
-	rejected := reject(e)
+	rejected := e.Reject()
 	if !o.toStdout() {
 		if err := a.printReject(rejected); err != nil {
 			return err

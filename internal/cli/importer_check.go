@@ -26,7 +26,7 @@ func (im *importer) checkAt(row *bulk.Row, now time.Time) *bulk.RowError {
 		return &bulk.RowError{Line: row.Line, Lines: row.Lines, Code: "invalid", Pointer: "/kind",
 			Reason: fmt.Sprintf("there is no kind %.64q", row.Kind), Row: row.Flat()}
 	} else if f := in.Check(kind, now); f != nil {
-		return rowError(row, f)
+		return f.OfRow(row)
 	}
 	return nil
 }

@@ -19,11 +19,10 @@ func (im *importer) commit(b *batch) error {
 	lines := int64(0)
 	for _, reject := range b.rejected() {
 		lines += max(reject.Lines, 1)
-		cause, of := rejectCause(reject), im.state.Of(cmp.Or(reject.Source, im.plan.Source))
-		im.state.Causes.Add(cause, reject.Line)
-		of.Causes.Add(cause, reject.Line)
-		of.Rows++
-		of.Counts[refused]++
+		of := im.state.Of(cmp.Or(reject.Source, im.plan.Source))
+		im.state.Causes.Add(reject.Cause, reject.Line)
+		of.Causes.Add(reject.Cause, reject.Line)
+		of.Add(refused)
 		if err := im.reject(reject); err != nil {
 			return err
 		}
@@ -41,9 +40,7 @@ func (im *importer) commit(b *batch) error {
 		r := &b.items[i].result
 		im.watermark = im.watermark.Union(r.Watermark)
 		if r.Error == nil {
-			of := im.state.Of(b.items[i].row.Source)
-			of.Rows++
-			of.Counts[string(r.Outcome)]++
+			im.state.Of(b.items[i].row.Source).Add(string(r.Outcome))
 		}
 	}
 	refusals := im.state.Counts[refused]

@@ -17,6 +17,7 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/term"
 	"github.com/locus-db/locus/match"
+	"github.com/locus-db/locus/sources"
 	_ "github.com/locus-db/locus/storage/all"
 )
 
@@ -153,7 +154,7 @@ var outcomes = []struct{ name, word string }{
 }
 
 const (
-	refused = "refused"
+	refused = sources.Refused
 	// unresolved counts durable rows whose entities are not resolved yet, whatever their outcome.
 	unresolved = "pending"
 )

@@ -249,7 +249,7 @@ func (m *matcher) flush(ctx context.Context) error {
 		if p.refused == nil {
 			result, answer.Results = &answer.Results[0], answer.Results[1:]
 			if result.Error != nil {
-				p.refused = rowError(p.row, result.Error)
+				p.refused = result.Error.OfRow(p.row)
 			}
 		}
 		if err := m.write(p, result); err != nil {

@@ -137,7 +137,7 @@ func (h *hitFile) pump(ctx context.Context) error {
 			wrong = h.add(row)
 		}
 		if wrong != nil {
-			h.wrong = append(h.wrong, reject(wrong))
+			h.wrong = append(h.wrong, wrong.Reject())
 		}
 		if len(h.lines)+len(h.wrong) >= counter.MaxBatch || h.size >= batchSize {
 			if err := h.flush(ctx); err != nil {
@@ -180,14 +180,14 @@ func (h *hitFile) flush(ctx context.Context) error {
 				_, pointer, _ := strings.Cut(strings.TrimPrefix(f.Pointer, "/hits/"), "/")
 				e := wrongHit(h.lines[i], pointer, f.Detail)
 				e.Code = string(f.Code)
-				wrong = append(wrong, reject(e))
+				wrong = append(wrong, e.Reject())
 			}
 		}
 	}
 	slices.SortStableFunc(wrong, func(a, b bulk.Reject) int { return cmp.Compare(a.Line, b.Line) })
 	for _, r := range wrong {
 		h.refusedLines += max(r.Lines, 1)
-		h.causes.Add(rejectCause(r), r.Line)
+		h.causes.Add(r.Cause, r.Line)
 		if err := h.reject(r); err != nil {
 			return err
 		}

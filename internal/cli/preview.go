@@ -129,7 +129,7 @@ func (a *app) previewJSON(p *bulk.Plan, taken []*bulk.Row, refused []*bulk.RowEr
 		questions = append(questions, q.Text)
 	}
 	for _, r := range refused {
-		rejects = append(rejects, reject(r))
+		rejects = append(rejects, r.Reject())
 	}
 	return a.printJSON(map[string]any{
 		"type": "preview", "file": p.Name, "format": p.Layout(), "source": p.Source, "kind": p.Kind, "guessed": p.Guessed(),

@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,11 +11,9 @@ import (
 	"net/http"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/internal/bulk"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/term"
 	"github.com/locus-db/locus/records"
@@ -31,13 +28,20 @@ func (im *importer) report(ctx context.Context, failed error) {
 	if im.flags.dryRun {
 		return
 	}
+	stopped := ""
+	switch {
+	case errors.Is(failed, context.Canceled):
+		stopped = "interrupted"
+	case failed != nil:
+		stopped = failed.Error()
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime)
 	defer cancel()
 	for _, source := range slices.Sorted(maps.Keys(im.state.Sources)) {
 		if len(records.CheckRef(entity.Ref{Source: source, Key: "any"})) > 0 {
 			continue // no record can have this source, so all of its rows were refused
 		}
-		body, err := json.Marshal(reportOf(filepath.Base(im.plan.File()), im.state.Sources[source], failed))
+		body, err := json.Marshal(httpapi.ReportOf(filepath.Base(im.plan.File()), im.state.Sources[source], stopped))
 		if err == nil {
 			_, err = im.client.do(ctx, http.MethodPut, sourcePath(source)+"/import", nil, body, nil)
 		}
@@ -50,32 +54,6 @@ func (im *importer) report(ctx context.Context, failed error) {
 	}
 }
 
-func reportOf(file string, t *bulk.Tally, failed error) *httpapi.ImportReport {
-	r := &httpapi.ImportReport{File: reportText(file), Rows: t.Rows, Outcomes: t.Counts}
-	for cause, n := range t.Causes {
-		r.Refusals = append(r.Refusals, sources.Refusal{Cause: reportText(cause), Rows: n.Rows, First: n.Line})
-	}
-	slices.SortFunc(r.Refusals, func(a, b sources.Refusal) int {
-		return cmp.Or(cmp.Compare(b.Rows, a.Rows), cmp.Compare(a.Cause, b.Cause))
-	})
-	r.Refusals = r.Refusals[:min(len(r.Refusals), sources.MaxRefusals)]
-	switch {
-	case errors.Is(failed, context.Canceled):
-		r.Stopped = "interrupted"
-	case failed != nil:
-		r.Stopped = reportText(failed.Error())
-	}
-	return r
-}
-
-// reportText returns the beginning of a text, as long as a report may have.
-func reportText(text string) string {
-	if len(text) <= sources.MaxFile {
-		return text
-	}
-	return strings.ToValidUTF8(text[:sources.MaxFile-len("…")], "") + "…"
-}
-
 // lastImport returns the cells about the last import of a source.
 func lastImport(i *sources.Import) []string {
 	if i == nil {
@@ -85,7 +63,7 @@ func lastImport(i *sources.Import) []string {
 	if i.Stopped != "" {
 		file += " (stopped)"
 	}
-	return []string{i.At.Format(time.RFC3339), file, fmt.Sprint(i.Rows), fmt.Sprint(i.Outcomes[refused])}
+	return []string{i.At.Format(time.RFC3339), file, fmt.Sprint(i.Rows), fmt.Sprint(i.Refused())}
 }
 
 // printRefusals prints why the last import refused rows, and why it stopped.

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/locus-db/locus/internal/bulk"
 	"github.com/locus-db/locus/internal/term"
@@ -102,24 +101,4 @@ func (t *tally) because() string {
 		return ""
 	}
 	return " (" + strings.Join(parts, "; ") + ")"
-}
-
-// mostCause is the length of a cause taken from a reason, in bytes.
-const mostCause = 80
-
-// rejectCause returns the cause of a rejected row: the reader's cause, or else the field, or else the beginning of the
-// reason.
-func rejectCause(r bulk.Reject) string {
-	switch field, _, _ := strings.Cut(strings.TrimPrefix(r.Pointer, "/"), "/"); {
-	case r.Cause != "":
-		return r.Cause
-	case field != "":
-		return field + " " + strings.ReplaceAll(r.Code, "_", " ")
-	}
-	reason, _, _ := strings.Cut(r.Reason, ":")
-	for len(reason) > mostCause {
-		_, size := utf8.DecodeLastRuneInString(reason)
-		reason = reason[:len(reason)-size]
-	}
-	return reason
 }

@@ -56,7 +56,7 @@ func (p *site) dataPage(c *call, body *bytes.Buffer) error {
 		}
 		for name, i := range imports {
 			source(name).Import = &console.SourceImport{At: i.At, File: i.File, Rows: i.Rows,
-				Refused: i.Outcomes["refused"], Stopped: i.Stopped != ""}
+				Refused: i.Refused(), Stopped: i.Stopped != ""}
 		}
 	}
 	if own, err := recently(c, p.looks, "own", p.own); err == nil {

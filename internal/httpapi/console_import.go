@@ -3,10 +3,12 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 
@@ -54,18 +56,38 @@ func itemOf(ctx context.Context, row *bulk.Row) (it item) {
 	return it
 }
 
-// imported is the response for a part: the outcomes of its rows, and the refused rows.
+// imported is the response for a part: the outcomes of its rows, also by source, and the refused rows.
 type imported struct {
-	Rows    int               `json:"rows"`
-	Became  map[string]int    `json:"became"`
-	Refused []importedRefusal `json:"refused"`
+	Rows    int                       `json:"rows"`
+	Became  map[string]int            `json:"became"`
+	Sources map[string]map[string]int `json:"sources"`
+	Refused []importedRefusal         `json:"refused"`
 }
 
 // importedRefusal is a refused row of a part. Its line is counted from the beginning of the part.
 type importedRefusal struct {
 	Line   int64           `json:"line"`
 	Reason string          `json:"reason"`
+	Source string          `json:"source"`
+	Cause  string          `json:"cause"` // the reason without the values of the row
 	Row    json.RawMessage `json:"row,omitempty"`
+}
+
+func (i *imported) refuse(e *bulk.RowError, source string) {
+	r := e.Reject()
+	i.Refused = append(i.Refused, importedRefusal{r.Line, r.Reason, cmp.Or(r.Source, source), r.Cause, r.Row})
+}
+
+func (i *imported) accept(r *PutResult) {
+	if i.Sources[r.Source] == nil {
+		i.Sources[r.Source] = map[string]int{}
+	}
+	i.Sources[r.Source][string(r.Outcome)]++
+	if r.Pending {
+		i.Became["pending"]++
+	} else {
+		i.Became[string(r.Outcome)]++
+	}
 }
 
 // importPart puts the records of a part, at most one batch.
@@ -80,7 +102,7 @@ func (p *site) importPart(c *call) error {
 		return errors.Join(fault(CodeInvalid, "", "%s", fileProblem(err)), plan.Close())
 	}
 	defer reader.Close()
-	answer := imported{Became: map[string]int{}, Refused: []importedRefusal{}}
+	answer := imported{Became: map[string]int{}, Sources: map[string]map[string]int{}, Refused: []importedRefusal{}}
 	var items []item
 	var rows []*bulk.Row
 	for {
@@ -92,7 +114,7 @@ func (p *site) importPart(c *call) error {
 			return fault(CodeTooLarge, "", "a part of a file has at most %d rows", records.MaxBatch)
 		}
 		if refused, is := errors.AsType[*bulk.RowError](err); is {
-			answer.Refused = append(answer.Refused, importedRefusal{refused.Line, refused.Reason, refused.Row})
+			answer.refuse(refused, plan.Source)
 			continue
 		}
 		if err != nil {
@@ -106,19 +128,38 @@ func (p *site) importPart(c *call) error {
 		if err != nil {
 			return err
 		}
-		for i, r := range put.Results {
-			switch {
-			case r.Error != nil:
-				answer.Refused = append(answer.Refused, importedRefusal{rows[i].Line, r.Error.Detail, rows[i].Flat()})
-			case r.Pending:
-				answer.Became["pending"]++
-			default:
-				answer.Became[string(r.Outcome)]++
+		for i := range put.Results {
+			if r := &put.Results[i]; r.Error != nil {
+				answer.refuse(r.Error.OfRow(rows[i]), plan.Source)
+			} else {
+				answer.accept(r)
 			}
 		}
 	}
 	p.looks.drop("survey") // the page of the import shows its sources
 	slices.SortStableFunc(answer.Refused, func(a, b importedRefusal) int { return int(a.Line - b.Line) })
 	writeJSON(c.w, http.StatusOK, mediaJSON, answer)
+	return nil
+}
+
+// reportImport stores what the page counted for each source of a file, when the file has ended.
+func (p *site) reportImport(c *call) error {
+	var of map[string]*bulk.Tally
+	if err := json.Unmarshal(c.body, &of); err != nil {
+		return fault(CodeInvalid, "", "want the counts of sources by their names")
+	}
+	all := slices.Sorted(maps.Keys(of))
+	for _, source := range all[:min(len(all), bulk.MaxSources)] {
+		// Rows of other sources, and of names that no source can have, were refused.
+		if of[source] == nil || requireSource(access.From(c), source, "") != nil ||
+			len(records.CheckRef(entity.Ref{Source: source, Key: "any"})) > 0 {
+			continue
+		}
+		report := ReportOf(c.query["name"], of[source], c.query["stopped"])
+		if err := p.svc.Sources().Imported(c, source, report.stored()); err != nil {
+			return err
+		}
+	}
+	c.w.WriteHeader(http.StatusNoContent)
 	return nil
 }

@@ -10,7 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/locus-db/locus/internal/httpapi"
+	"github.com/locus-db/locus/sources"
 	"github.com/locus-db/locus/tokens"
 )
 
@@ -27,11 +30,14 @@ func (f *fixture) file(path, part string, headers []string, fields ...string) an
 
 // became is the answer to a part.
 type became struct {
-	Rows    int            `json:"rows"`
-	Became  map[string]int `json:"became"`
+	Rows    int                       `json:"rows"`
+	Became  map[string]int            `json:"became"`
+	Sources map[string]map[string]int `json:"sources"`
 	Refused []struct {
 		Line   int64           `json:"line"`
 		Reason string          `json:"reason"`
+		Source string          `json:"source"`
+		Cause  string          `json:"cause"`
 		Row    json.RawMessage `json:"row"`
 	} `json:"refused"`
 }
@@ -66,6 +72,10 @@ func TestImport_FileIsSeenBeforeItIsStored(t *testing.T) {
 		got.Refused[0].Line != 4 || got.Refused[0].Reason == "" {
 		t.Fatalf("%+v", got)
 	}
+	if diff := cmp.Diff(map[string]map[string]int{"kunden": {"matched": 1, "created": 1}}, got.Sources); diff != "" ||
+		got.Refused[0].Source != "kunden" || got.Refused[0].Cause == "" {
+		t.Errorf("%s, %+v", diff, got.Refused)
+	}
 	if f.entityOf("kunden:1") != of {
 		t.Error("the record is not in the entity of the preview")
 	}
@@ -98,6 +108,42 @@ func TestImport_PartsAreReadAsTheWhole(t *testing.T) {
 		if got := fmt.Sprint(decode[map[string]any](f.get("/v1/records/dos/" + key))["attributes"]); got != want {
 			t.Errorf("record %s has %s, want %s", key, got, want)
 		}
+	}
+}
+
+// What the page counts is the last import of each source that the viewer may write.
+func TestImport_IsTheLastOfItsSource(t *testing.T) {
+	t.Parallel()
+	f := setup(t, nil)
+	f.token(tokens.Request{Name: "root", Roles: []string{"administrator"}})
+	session := func(r tokens.Request) []string {
+		return append([]string{"Cookie", f.signIn(f.token(r))}, browser...)
+	}
+	limited := session(tokens.Request{Name: "limited", Roles: []string{"reader", "writer"}, WriteSources: []string{"crm"}})
+	counts := `{"crm":{"rows":5,"counts":{"created":3,"refused":2},"causes":{"name missing":{"rows":1,"first_line":9},"key missing":{"rows":1,"first_line":4}}},
+		"shop":{"rows":1,"counts":{"refused":1}},"No Source":{"rows":1,"counts":{"refused":1}},"none":null}`
+	if a := f.file("/data/imported", counts, append(limited, ofPage...), "name", "all.csv", "stopped", "the server is busy"); a.Code != http.StatusNoContent {
+		t.Fatal(a.Code, a.Body)
+	}
+	all, err := f.svc.Sources().Imports(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]sources.Import{"crm": {At: all["crm"].At, File: "all.csv", Rows: 5, Stopped: "the server is busy",
+		Outcomes: map[string]int64{"created": 3, "refused": 2},
+		Refusals: []sources.Refusal{{Cause: "key missing", Rows: 1, First: 4}, {Cause: "name missing", Rows: 1, First: 9}}}}
+	if diff := cmp.Diff(want, all); diff != "" {
+		t.Error(diff)
+	}
+	if a := f.file("/data/imported", "[]", append(limited, ofPage...)); a.Code != http.StatusUnprocessableEntity {
+		t.Errorf("a report without sources: %d", a.Code)
+	}
+	if a := f.file("/data/imported", counts, limited); a.Code != http.StatusForbidden {
+		t.Errorf("a report of no page: %d", a.Code)
+	}
+	reader := session(tokens.Request{Name: "reader", Roles: []string{"reader"}})
+	if a := f.file("/data/imported", counts, append(reader, ofPage...)); a.Code != http.StatusForbidden {
+		t.Errorf("a reader reports: %d", a.Code)
 	}
 }
 

@@ -26,6 +26,7 @@ func (s *Server) registerConsole() {
 	imports := access.All(access.Read, access.Write).BySource()
 	s.handle("POST /data/preview", imports, p.fromFile("/data/preview", audit.Read, p.previewPart))
 	s.handle("POST /data/import", imports, p.fromFile("/data/import", audit.Write, p.importPart))
+	s.handle("POST /data/imported", imports, p.fromFile("/data/imported", audit.Write, p.reportImport))
 	p.registerCounts(narrowed, masked)
 	p.registerEntities(narrowed)
 	p.registerKinds(narrowed)

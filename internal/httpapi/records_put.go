@@ -13,6 +13,7 @@ import (
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/resolve"
+	"github.com/locus-db/locus/sources"
 )
 
 // PutRequest is the body of POST /v1/records.
@@ -110,7 +111,7 @@ func (s *Server) putItems(c *call, items []item) (answer PutResponse, err error)
 		}
 		switch {
 		case result.Error != nil:
-			became["refused"]++
+			became[sources.Refused]++
 		case result.Pending:
 			became["pending"]++
 		default:

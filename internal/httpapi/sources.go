@@ -87,7 +87,7 @@ func (s *Server) listSources(c *call) (any, error) {
 }
 
 // allRefused reports whether a source has an import that stored nothing, which is why it may have no records.
-func allRefused(i sources.Import) bool { return i.Rows > 0 && i.Outcomes["refused"] == i.Rows }
+func allRefused(i sources.Import) bool { return i.Rows > 0 && i.Refused() == i.Rows }
 
 func (s *Server) getSource(c *call) (any, error) {
 	name, err := c.path("source")

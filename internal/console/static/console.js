@@ -283,22 +283,21 @@ function upload(form) {
     table.tBodies[0].replaceChildren();
     for (const button of proposal.querySelectorAll("button:not(.copy)")) button.disabled = true;
     const became = new Map();
+    const accepted = new Map(); // the outcomes of the accepted rows by source
     let refused = [];
     let rows = 0, drawn = 0;
     const decoder = new TextDecoder(fields.get("encoding") || "utf-8");
     const byLine = fields.get("format") !== "json"; // rows of one document cannot be sent alone
-    for await (const part of parts(file, fields)) {
-      const answer = await (await post("/data/import", fields, part.body)).json();
-      rows += answer.rows;
-      for (const [what, n] of Object.entries(answer.became)) became.set(what, (became.get(what) ?? 0) + n);
-      const text = byLine && answer.refused.length > 0 ? decoder.decode(part.body) : "";
-      for (const row of answer.refused) refused.push({ ...row, line: row.line + part.before, text: byLine ? rowAt(text, row.line, fields) : undefined, head: text.split("\n").slice(0, part.headLines ?? 0).join("\n") });
-      progress.value = part.end / Math.max(file.size, 1);
-      tally("Importing");
+    try {
+      for await (const part of parts(file, fields)) await bring(part);
+    } catch (error) {
+      await report(error.message).catch(() => {});
+      throw error;
     }
     tally("Imported");
     progress.value = 1;
     document.getElementById("first-records")?.remove(); // they are stored now
+    await report("").catch(fail);
     await sources().catch(() => {}); // a reload shows them, too
     for (const button of proposal.querySelectorAll("button:not(.copy)")) button.disabled = false;
     const mending = document.getElementById("mending");
@@ -309,6 +308,48 @@ function upload(form) {
       if (event.submitter?.name === "download") download();
       else mend().catch(fail);
     };
+
+    // bring imports a part.
+    async function bring(part) {
+      const answer = await (await post("/data/import", fields, part.body)).json();
+      rows += answer.rows;
+      count(answer);
+      const text = byLine && answer.refused.length > 0 ? decoder.decode(part.body) : "";
+      for (const row of answer.refused) refused.push({ ...row, line: row.line + part.before, text: byLine ? rowAt(text, row.line, fields) : undefined, head: text.split("\n").slice(0, part.headLines ?? 0).join("\n") });
+      progress.value = part.end / Math.max(file.size, 1);
+      tally("Importing");
+    }
+
+    // count adds the outcomes of accepted rows.
+    function count(answer) {
+      for (const [what, n] of Object.entries(answer.became)) became.set(what, (became.get(what) ?? 0) + n);
+      for (const [source, counts] of Object.entries(answer.sources)) {
+        const of = accepted.get(source) ?? new Map();
+        accepted.set(source, of);
+        for (const [what, n] of Object.entries(counts)) of.set(what, (of.get(what) ?? 0) + n);
+      }
+    }
+
+    // report tells the server how the import into each source ended, as its last one.
+    async function report(stopped) {
+      const all = Object.create(null);
+      const of = (source) => all[source] ??= { rows: 0, counts: {}, causes: Object.create(null) };
+      for (const [source, counts] of accepted) {
+        for (const [what, n] of counts) {
+          of(source).counts[what] = n;
+          of(source).rows += n;
+        }
+      }
+      for (const row of refused) {
+        const { counts, causes } = of(row.source);
+        of(row.source).rows++;
+        counts.refused = (counts.refused ?? 0) + 1;
+        const cause = causes[row.cause] ??= { rows: 0, first_line: row.line };
+        cause.rows++;
+        cause.first_line = Math.min(cause.first_line, row.line);
+      }
+      await post("/data/imported", new URLSearchParams({ name: file.name, stopped }), JSON.stringify(all));
+    }
 
     // mend imports the rows whose text was changed. Those that are taken leave the list.
     async function mend() {
@@ -329,11 +370,12 @@ function upload(form) {
         }
         const body = new TextEncoder().encode([...head, ...some.map((row) => row.text)].join("\n") + "\n");
         const answer = await (await post("/data/import", asText, body)).json();
-        for (const [what, n] of Object.entries(answer.became)) became.set(what, (became.get(what) ?? 0) + n);
-        const still = new Map(answer.refused.map((row) => [starts.get(row.line), row.reason]));
+        count(answer);
+        const still = new Map(answer.refused.map((row) => [starts.get(row.line), row]));
         if (answer.refused.some((row) => !starts.has(row.line))) throw new Error("A mended row is divided into several: mend one at a time.");
         for (const row of some) {
-          if (still.has(row)) row.reason = still.get(row);
+          const { reason, source, cause } = still.get(row) ?? row;
+          Object.assign(row, { reason, source, cause });
         }
         refused = refused.filter((row) => !some.includes(row) || still.has(row));
       }
@@ -343,6 +385,8 @@ function upload(form) {
       tally("Imported");
       for (const [row, text] of open) if (row.input) row.input.value = text;
       mending.hidden = refused.length === 0;
+      await report("");
+      await sources().catch(() => {});
     }
 
     // download offers the refused rows as a file that can be mended and dropped here: each with the reason before it.
