@@ -21,31 +21,32 @@ type Dumped struct {
 // restoredReason is why a restored stream is paused.
 const restoredReason = "restored from a dump: locus source resume goes on where the dump was taken"
 
-// Dump reads the streams from the authority, for a dump. The records of the dump must be read later: then they include
-// the records of every message before the positions.
-func Dump(ctx context.Context, tx storage.Tx) ([]Dumped, error) {
+// Dump reads the streams and the last imports from the authority, for a dump. The records of the dump must be read
+// later: then they include the records of every message before the positions.
+func Dump(ctx context.Context, tx storage.Tx) ([]Dumped, map[string]Import, error) {
 	c, err := running.Read[catalog](ctx, tx, catalogName)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	all := make([]Dumped, len(c.Sources))
 	for i, d := range c.Sources {
 		s := Dumped{Definition: d}
 		if s.Progress, err = running.Read[source.Progress](ctx, tx, progressName(d.Name)); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if s.Letters, err = running.Read[[]source.Letter](ctx, tx, deadName(d.Name)); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		s.Progress.Returns = nil // of cells that the restored installation does not have
 		all[i] = s
 	}
-	return all, nil
+	imports, err := running.Read[map[string]Import](ctx, tx, importsName)
+	return all, imports, err
 }
 
-// Restore stores the streams of a dump in the authority of a new installation, with their positions and dead letters.
-// They are paused: of two installations one reads.
-func Restore(ctx context.Context, tx storage.Tx, all []Dumped) error {
+// Restore stores the streams of a dump in the authority of a new installation, with their positions and dead letters,
+// and the last imports. The streams are paused: of two installations one reads.
+func Restore(ctx context.Context, tx storage.Tx, all []Dumped, imports map[string]Import) error {
 	c, err := running.Read[catalog](ctx, tx, catalogName)
 	if err != nil {
 		return err
@@ -67,6 +68,9 @@ func Restore(ctx context.Context, tx storage.Tx, all []Dumped) error {
 		if err := running.Put(ctx, tx, deadName(d.Name), s.Letters); err != nil {
 			return err
 		}
+	}
+	if err := running.Put(ctx, tx, importsName, imports); err != nil {
+		return err
 	}
 	return running.Put(ctx, tx, catalogName, c)
 }

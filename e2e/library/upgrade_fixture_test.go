@@ -28,6 +28,7 @@ import (
 	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/sources"
 	"github.com/locus-db/locus/storage/all"
 )
 
@@ -35,7 +36,7 @@ var rewrite = flag.Bool("rewrite", false, "write testdata/upgrade/"+release+" fr
 
 // release is the release whose formats this tree has. A change of a stored format needs a new release here. The
 // fixtures of former releases stay: every later Locus opens data of all of them.
-const release = "0.3.0"
+const release = "0.4.0"
 
 // fixture is the description in fixture.json of the files next to it.
 type fixture struct {
@@ -44,6 +45,7 @@ type fixture struct {
 	Groups   map[string]string `json:"groups"`   // of the rollup
 	Hits     int64             `json:"hits"`
 	Decided  int               `json:"decided"`
+	Imports  int               `json:"imports"` // sources that have a last import
 }
 
 func formats() map[string]int {
@@ -145,7 +147,8 @@ func (f *fixture) holds(t *testing.T, s *locus.DB) {
 		t.Errorf("%+v", d)
 		return nil
 	}, nil))
-	if got := fixtureOf(t, s, slices.Collect(maps.Keys(f.Entities))); !maps.Equal(got.Groups, f.Groups) || got.Hits != f.Hits || got.Decided != f.Decided {
+	if got := fixtureOf(t, s, slices.Collect(maps.Keys(f.Entities))); !maps.Equal(got.Groups, f.Groups) || got.Hits != f.Hits || got.Decided != f.Decided ||
+		got.Imports != f.Imports {
 		t.Errorf("is %+v\nwant %+v", got, f)
 	}
 }
@@ -179,6 +182,9 @@ func fixtureOf(t *testing.T, s *locus.DB, addresses []string) *fixture {
 	page, err := s.Decisions().List(t.Context(), decisions.Query{Limit: 100})
 	must(t, err)
 	f.Decided = len(page.Decisions)
+	imports, err := s.Sources().Imports(t.Context())
+	must(t, err)
+	f.Imports = len(imports)
 	return f
 }
 
@@ -217,6 +223,8 @@ func writeFixture(t *testing.T, at string) {
 	must(t, err)
 	_, _, err = s.Rollups().Define(t.Context(), rollup.Definition{Name: "names", Kind: "place", Group: []string{"name"}, Measures: []rollup.Measure{{Name: "n", Func: rollup.Count}}})
 	must(t, err)
+	must(t, s.Sources().Imported(t.Context(), "crm", sources.Import{File: "crm.csv", Rows: 3,
+		Outcomes: map[string]int64{"created": 2, sources.Refused: 1}, Refusals: []sources.Refusal{{Cause: "name missing", Rows: 1, First: 4}}}))
 	text, err := json.MarshalIndent(fixtureOf(t, s, addresses), "", "  ")
 	must(t, err)
 	must(t, os.WriteFile(filepath.Join(at, "fixture.json"), append(text, '\n'), 0o600))

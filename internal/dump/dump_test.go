@@ -47,7 +47,7 @@ func TestDump_RestoresEverything(t *testing.T) {
 			t.Parallel()
 			where := filepath.Join(t.TempDir(), "restored")
 			r := restore(t, where, is.file, n)
-			if r.Deleted == 0 || r.Births == 0 || r.Decisions == 0 || r.Rollups == 0 || r.Buckets == 0 || r.Batches == 0 {
+			if r.Deleted == 0 || r.Births == 0 || r.Decisions == 0 || r.Rollups == 0 || r.Imports == 0 || r.Buckets == 0 || r.Batches == 0 {
 				t.Fatalf("the dump lacks something: %+v", r)
 			}
 			db := open(t, where, &locus.Options{Now: c.now})
@@ -212,9 +212,10 @@ func TestRestore_RefusesDamagedFiles(t *testing.T) {
 		"without the end": {pack(t, d.lines[:len(d.lines)-1]),
 			fmt.Sprintf("line %d: the file ends before", len(d.lines))},
 		"flipped":           {flipped, "line "},
-		"newer":             {with(0, `"format":2`, `"format":3`), "line 1: format 3"},
+		"newer":             {with(0, `"format":3`, `"format":4`), "line 1: format 4"},
 		"without a record":  {without(line("record")), fmt.Sprintf("line %d", len(d.lines)-1)},
 		"without a birth":   {without(line("birth")), fmt.Sprintf("line %d", len(d.lines)-1)},
+		"without an import": {without(line("import")), fmt.Sprintf("line %d", len(d.lines)-1)},
 		"without a bucket":  {without(line("bucket")), fmt.Sprintf("line %d", len(d.lines)-1)},
 		"without the rules": {without(line("rules")), "line 2"},
 		"without a table":   {without(line("terms")), "line 2"},

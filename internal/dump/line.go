@@ -22,7 +22,7 @@ import (
 )
 
 // Format is the version of the format. A reader refuses higher ones.
-const Format = 2
+const Format = 3
 
 // The types of lines, in the order of the file.
 const (
@@ -32,6 +32,7 @@ const (
 	typeRollup   = "rollup"
 	typeSink     = "sink"
 	typeSource   = "source"
+	typeImport   = "import"
 	typeDecision = "decision"
 	typeRecord   = "record"
 	typeDeleted  = "deleted"
@@ -84,6 +85,12 @@ type sinkLine struct {
 type sourceLine struct {
 	Type string `json:"type"`
 	sources.Dumped
+}
+
+type importLine struct {
+	Type   string `json:"type"`
+	Source string `json:"source"`
+	sources.Import
 }
 
 type decisionLine struct {
@@ -166,6 +173,7 @@ type Totals struct {
 	Rollups   int64 `json:"rollups"`
 	Sinks     int64 `json:"sinks"`
 	Sources   int64 `json:"sources"` // streams
+	Imports   int64 `json:"imports"` // the last ones of sources
 	Metrics   int64 `json:"metrics"`
 	Buckets   int64 `json:"buckets"`
 	Batches   int64 `json:"batches"`

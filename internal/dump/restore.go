@@ -87,12 +87,14 @@ type filling struct {
 	rollups   []rollup.Definition
 	sinks     []sinks.Dumped
 	sources   []sources.Dumped
+	imports   map[string]sources.Import
 }
 
 // Fill reads the rest of a dump into an installation, whose rules it has and whose resolver is held, and resolves the
 // records: first all in one load, then the changes by decisions. It returns the rollups to define.
 func Fill(ctx context.Context, d *Reader, e *engine.Engine) (*Restored, []rollup.Definition, error) {
-	f := &filling{Reader: d, engine: e, numbers: map[entity.PUID]entity.PUID{}, births: map[cell.ID][]entity.Birth{}}
+	f := &filling{Reader: d, engine: e, numbers: map[entity.PUID]entity.PUID{}, births: map[cell.ID][]entity.Birth{},
+		imports: map[string]sources.Import{}}
 	f.counters.filling = f
 	end, err := f.lines(ctx)
 	if err != nil {
@@ -111,7 +113,7 @@ func Fill(ctx context.Context, d *Reader, e *engine.Engine) (*Restored, []rollup
 		return nil, nil, err
 	}
 	if err := e.Update(ctx, e.Map().Authority(), func(tx storage.Tx) error {
-		return errors.Join(sinks.Restore(ctx, tx, f.sinks), sources.Restore(ctx, tx, f.sources))
+		return errors.Join(sinks.Restore(ctx, tx, f.sinks), sources.Restore(ctx, tx, f.sources, f.imports))
 	}); err != nil {
 		return nil, nil, err
 	}
@@ -183,6 +185,13 @@ func (f *filling) one(ctx context.Context) (done bool, err error) {
 		}
 		f.sources = append(f.sources, l.Dumped)
 		f.Sources++
+	case typeImport:
+		var l importLine
+		if err := f.decode(&l); err != nil {
+			return false, err
+		}
+		f.imports[l.Source] = l.Import
+		f.Imports++
 	case typeDecision:
 		var l decisionLine
 		if err := f.decode(&l); err != nil {

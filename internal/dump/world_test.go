@@ -31,6 +31,7 @@ import (
 	"github.com/locus-db/locus/mirror"
 	"github.com/locus-db/locus/records"
 	"github.com/locus-db/locus/rollup"
+	"github.com/locus-db/locus/sources"
 	"github.com/locus-db/locus/storage"
 	_ "github.com/locus-db/locus/storage/all"
 )
@@ -131,6 +132,11 @@ func world(t testing.TB, db *locus.DB, c *clock) {
 	_, _, err = db.Rollups().Define(t.Context(),
 		rollup.Definition{Name: "by_name", Kind: "place", Group: []string{"source"}})
 	must(t, err)
+
+	for source, n := range map[string]int64{"a": 40, "b": 20} {
+		must(t, db.Sources().Imported(t.Context(), source, sources.Import{File: source + ".csv", Rows: n + 2, Stopped: "interrupted",
+			Outcomes: map[string]int64{"created": n, sources.Refused: 2}, Refusals: []sources.Refusal{{Cause: "name missing", Rows: 2, First: 7}}}))
+	}
 
 	hits := func(key counter.Key, producer counter.Producer, seq uint64, all ...counter.Hit) {
 		t.Helper()
@@ -262,7 +268,7 @@ func (d dumped) same(t testing.TB, m *cell.Map) []string {
 	}
 	lines := map[string]bool{}
 	merged := map[string][]byte{}
-	for _, kind := range []string{"rules", "terms", "rollup", "decision", "record", "deleted", "birth", "metric", "bucket", "day", "batch", "horizon", "end"} {
+	for _, kind := range []string{"rules", "terms", "rollup", "import", "decision", "record", "deleted", "birth", "metric", "bucket", "day", "batch", "horizon", "end"} {
 		for _, of := range d.of(t, kind) {
 			for _, name := range []string{"puid", "a", "b"} {
 				if number, is := of[name]; is {

@@ -50,6 +50,7 @@ const (
 	sectionRollups
 	sectionSinks
 	sectionSources
+	sectionImports
 	sectionDecisions
 	sectionRecords
 	sectionDeleted
@@ -121,7 +122,7 @@ func (t *taking) take(ctx context.Context) error {
 		Type: typeEnd, Entities: t.hash.n, Hash: t.hash.String(), Totals: Totals{
 			Records: t.sections[sectionRecords].n, Deleted: t.sections[sectionDeleted].n, Births: t.sections[sectionBirths].n,
 			Decisions: t.sections[sectionDecisions].n, Rollups: t.sections[sectionRollups].n, Sinks: t.sections[sectionSinks].n,
-			Sources: t.sections[sectionSources].n, Metrics: t.sections[sectionMetrics].n,
+			Sources: t.sections[sectionSources].n, Imports: t.sections[sectionImports].n, Metrics: t.sections[sectionMetrics].n,
 			Buckets: t.sections[sectionBuckets].n, Batches: t.sections[sectionBatches].n,
 		},
 	}
@@ -146,14 +147,15 @@ func (t *taking) one(to int, line any) error {
 	return t.sections[to].add(&l)
 }
 
-// streams reads the sinks and the streams of sources. It does so before the snapshots, so that the snapshots contain
-// everything up to the positions.
+// streams reads the sinks, the streams of sources and the last imports. It does so before the snapshots, so that the
+// snapshots contain everything up to the positions.
 func (t *taking) streams(ctx context.Context) error {
 	var out []sinks.Dumped
 	var in []sources.Dumped
+	var imports map[string]sources.Import
 	if err := t.engine.View(ctx, t.engine.Map().Authority(), func(tx storage.Tx) (err error) {
 		if out, err = sinks.Dump(ctx, tx); err == nil {
-			in, err = sources.Dump(ctx, tx)
+			in, imports, err = sources.Dump(ctx, tx)
 		}
 		return err
 	}); err != nil {
@@ -166,6 +168,11 @@ func (t *taking) streams(ctx context.Context) error {
 	}
 	for _, s := range in {
 		if err := t.one(sectionSources, sourceLine{typeSource, s}); err != nil {
+			return err
+		}
+	}
+	for _, source := range slices.Sorted(maps.Keys(imports)) {
+		if err := t.one(sectionImports, importLine{typeImport, source, imports[source]}); err != nil {
 			return err
 		}
 	}
