@@ -54,6 +54,9 @@ func (r *csvRows) Next() (*Row, error) {
 	}
 	r.values = r.scan.row.strings(r.values)
 	refused := &RowError{Line: line, Lines: r.scan.span, Code: "malformed"}
+	if r.scan.ended || !r.stream {
+		refused.Label = labelOf(r.values)
+	}
 	if refused.Cause, refused.Reason = r.incomplete(); refused.Reason != "" {
 		refused.Row = r.object(r.values)
 		return nil, refused
@@ -65,7 +68,7 @@ func (r *csvRows) Next() (*Row, error) {
 		refused.Row = r.object(r.values)
 		return nil, refused
 	}
-	row.Line, row.Lines = line, r.scan.span
+	row.Line, row.Lines, row.Label = line, r.scan.span, refused.Label
 	return row, nil
 }
 

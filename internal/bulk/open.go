@@ -43,7 +43,8 @@ type rowReader interface{ Next() (*Row, error) }
 
 // Reader reads the rows of one file. It is not safe for concurrent use.
 type Reader struct {
-	rows rowReader
+	rows   rowReader
+	footer *footer // of CSV and XLSX, nil where none is left out
 
 	// Name is the name of the file as given, Format its format.
 	Name   string
@@ -68,7 +69,11 @@ type Reader struct {
 // Next returns the next row, a *RowError for a rejected row, a *FileError if the rest cannot be read, and io.EOF at the
 // end.
 func (r *Reader) Next() (*Row, error) {
-	row, err := r.rows.Next()
+	var rows rowReader = r.footer
+	if r.footer == nil {
+		rows = r.rows
+	}
+	row, err := rows.Next()
 	if errors.Is(err, io.EOF) && r.shortened() {
 		return nil, &FileError{Name: r.Name, Reason: "it became shorter while it was read", Hint: "run the command again once the file is complete"}
 	}

@@ -61,6 +61,8 @@ type Options struct {
 	// Row.Key are then "". Columns without a meaning are left out, and columns named by options may be missing; see
 	// Plan.Missing.
 	Unstored bool
+	// Part means that the text is a part of a file: its end is not the end of the rows.
+	Part bool
 	// Likely are the kinds that are preferred to others that explain as many columns.
 	Likely []string
 	// Exact takes the names of columns as they are and guesses nothing. Names without a meaning are refused.

@@ -43,6 +43,8 @@ type Plan struct {
 	// the rows have keys derived from their content.
 	Sample  []*Row
 	Refused []*RowError
+	// Footer are the rows below the list that are left out, if the sample has all rows.
+	Footer []Label
 
 	options *Options
 	mapping *mapping
@@ -178,6 +180,7 @@ func (p *Plan) start(r *Reader, l *lines, m *mapper) error {
 		if r.rows, err = newTable(p, r, table, m); err != nil {
 			return err
 		}
+		r.footer = p.footerOf(r.rows, false)
 	case CSV:
 		s := &scanner{lines: l, dialect: p.Dialect}
 		for range p.skip {
@@ -193,6 +196,7 @@ func (p *Plan) start(r *Reader, l *lines, m *mapper) error {
 			}
 		}
 		r.rows = newCSV(s, m, p.columns, r.stream)
+		r.footer = p.footerOf(r.rows, false)
 	case JSON:
 		d := &valueDocuments{scan: &jsonScanner{r: l.r, line: 1}}
 		if b, err := d.scan.space(); err == nil && (b == '[' || p.Rows != "") {
@@ -206,6 +210,15 @@ func (p *Plan) start(r *Reader, l *lines, m *mapper) error {
 		r.rows = &jsonRows{documents: lineDocuments{l}, mapper: m}
 	}
 	return nil
+}
+
+// footerOf returns the rows without the footer of a report, nil if the file has none. Rows that are not stored keep it,
+// because what becomes of each row is written beside it.
+func (p *Plan) footerOf(rows rowReader, part bool) *footer {
+	if p.Format != CSV && p.Format != XLSX || p.options.Part || p.options.Unstored {
+		return nil
+	}
+	return &footer{rows: rows, part: part}
 }
 
 // Args returns the flags of a command that reads the file by this plan and guesses nothing, without the name of the

@@ -30,6 +30,9 @@ type Row struct {
 	Position []string
 	// Attributes holds the values of the other columns by attribute name, byte for byte.
 	Attributes map[string][]string
+
+	// Label is the only value of the row if that stands in the first column and may belong to the footer of a report.
+	Label string
 }
 
 // Flat returns the row as a JSONL line: source, key and observed_at on the same level as the attributes.
@@ -85,6 +88,9 @@ type RowError struct {
 	Text string
 	// Position is the position of Row.
 	Position []string
+
+	// Label is the only value of the row if that stands in the first column and may belong to the footer of a report.
+	Label string
 }
 
 // At returns the position of the row, nil for a nil error.

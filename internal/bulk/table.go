@@ -54,6 +54,9 @@ func (t *tableRows) Next() (*Row, error) {
 		t.taken.n.Store(int64(done * float64(t.size)))
 	}
 	refused := &RowError{Line: t.row.Number, Lines: 1, Position: t.row.Position}
+	if cells := t.row.Cells; len(cells) == 1 && cells[0].Column == 0 {
+		refused.Label = labelOf([]string{cells[0].Text})
+	}
 	size := 0
 	t.long = false
 	if t.row.Wrong != "" {
@@ -82,7 +85,7 @@ func (t *tableRows) Next() (*Row, error) {
 		refused.Row = t.object()
 		return nil, refused
 	}
-	row.Line, row.Lines, row.Position = t.row.Number, 1, t.row.Position
+	row.Line, row.Lines, row.Position, row.Label = t.row.Number, 1, t.row.Position, refused.Label
 	return row, nil
 }
 

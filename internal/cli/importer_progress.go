@@ -5,6 +5,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -26,6 +27,22 @@ func (a *app) sayEmpty(name string, r *bulk.Reader) {
 		a.say("%s: %s without any value left out, %s %d", term.Escape(name), counted(e.Rows, "row", "rows"),
 			firstOf(e.Rows), e.Line)
 	}
+}
+
+// sayFooter prints the rows below the list of a file that are no records, if there are any.
+func (a *app) sayFooter(w io.Writer, name string, f bulk.Format, rows []bulk.Label) {
+	if len(rows) == 0 {
+		return
+	}
+	at, texts := fmt.Sprintf("%s %d", f.Unit(), rows[0].Line), make([]string, len(rows))
+	if n := len(rows); n > 1 {
+		at = fmt.Sprintf("%ss %d to %d", f.Unit(), rows[0].Line, rows[n-1].Line)
+	}
+	for i, row := range rows {
+		texts[i] = fmt.Sprintf("%.40q", row.Text)
+	}
+	fmt.Fprintf(w, "%s: %s below the list left out, %s: %s\n", term.Escape(name),
+		counted(int64(len(rows)), "row", "rows"), at, term.Escape(strings.Join(texts, ", ")))
 }
 
 func firstOf(rows int64) string {
@@ -80,6 +97,7 @@ func (im *importer) line() string {
 func (im *importer) summary(t *term.Table) error {
 	seconds := im.now().Sub(im.start).Seconds()
 	im.sayEmpty(im.name, im.reader)
+	im.sayFooter(im.stderr, im.name, im.reader.Format, im.reader.Footer())
 	im.sayShortened()
 	if im.json {
 		of := map[string]any{"type": "summary", "file": im.name, "rows": im.state.Rows, "counts": im.state.Counts,

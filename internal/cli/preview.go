@@ -93,6 +93,7 @@ func (a *app) previews(plans []*bulk.Plan, kinds []*match.Schema) error {
 			fmt.Fprintf(a.stdout, "%s %d: %s\n", p.Format.Unit(), row.Line, term.Escape(string(row.Flat())))
 		}
 		a.previewRefused(p, refused)
+		a.sayFooter(a.stdout, p.Name, p.Format, p.Footer)
 		a.sayTotal(a.stdout, p)
 		a.previewQuestions(p)
 		fmt.Fprintln(a.stdout, term.Escape(command(p)))
@@ -133,7 +134,7 @@ func (a *app) previewJSON(p *bulk.Plan, taken []*bulk.Row, refused []*bulk.RowEr
 	}
 	return a.printJSON(map[string]any{
 		"type": "preview", "file": p.Name, "format": p.Layout(), "source": p.Source, "kind": p.Kind, "guessed": p.Guessed(),
-		"columns": columns, "rows": rows, "total": totalLine(p), "questions": questions, "refused": rejects,
+		"columns": columns, "rows": rows, "total": totalLine(p), "footer": len(p.Footer), "questions": questions, "refused": rejects,
 		"command": command(p),
 	})
 }

@@ -35,8 +35,8 @@ func (p *site) planOf(c *call, kinds []*match.Schema) (*bulk.Plan, error) {
 	}
 	o := &bulk.Options{
 		Format: bulk.Format(c.query["format"]), Delimiter: c.query["delimiter"], Quote: c.query["quote"],
-		NoHeader: c.query["header"] == "no",
-		Source:   c.query["source"], Kind: c.query["kind"],
+		NoHeader: c.query["header"] == "no", Part: true,
+		Source: c.query["source"], Kind: c.query["kind"],
 	}
 	if o.Format != bulk.Auto && o.Format != bulk.CSV && o.Format != bulk.JSONL && o.Format != bulk.JSON {
 		return nil, fmt.Errorf("the format %.20q is imported with locus ingest", o.Format)
