@@ -50,7 +50,7 @@ func (f *footer) Next() (*Row, error) {
 			f.see(is.row.Line, is.row.Lines, is.row.Label != "")
 		case bad:
 			f.see(refused.Line, refused.Lines, refused.Label != "")
-		case errors.Is(is.err, io.EOF) && !f.part:
+		case !f.part && errors.Is(is.err, io.EOF):
 			for _, held := range f.held {
 				f.left = append(f.left, Label{held.Line, held.Label})
 			}
@@ -59,6 +59,9 @@ func (f *footer) Next() (*Row, error) {
 		if bad && f.open && len(f.held) < mostFooter {
 			f.held = append(f.held, refused)
 			continue
+		}
+		if len(f.held) == 0 {
+			return is.row, is.err
 		}
 		for _, held := range f.held {
 			f.queue = append(f.queue, read{nil, held})

@@ -14,8 +14,10 @@ import (
 
 // plainName returns the name of a column in lower case without accents, its words joined by "_": "Kunden-Nr." is
 // kunden_nr, "BillingCity" billing_city, "Επώνυμο" επωνυμο. The name of a path is its last name, unless that describes
-// the elements of a list: categories[].name is categories, and contacts[].type contacts_type.
+// the elements of a list: categories[].name is categories, and contacts[].type contacts_type. The name of a question is
+// what it asks for.
 func plainName(name string) string {
+	name = asked(name)
 	if i := strings.LastIndex(name, ".$"); i > 0 && slices.Contains(extended, name[i+2:]) {
 		name = name[:i]
 	}
@@ -93,6 +95,9 @@ var personPrefixes = []string{
 	"person", "patient", "member", "employee", "attendee", "student", "pupil", "teacher", "voter", "donor", "passenger", "guest", "tenant", "resident", "applicant",
 	"candidate", "player", "user", "subscriber", "recipient", "beneficiary", "insured", "deceased", "subject",
 }
+
+// personColumns are columns that may have the names of people, if their values are names of people.
+var personColumns = nameSet("person customer client contact member patient employee student attendee guest kunde mitglied client cliente klant")
 
 // suffixes are words after the name of an attribute that do not change its meaning.
 var suffixes = []string{"work", "home", "business", "mobile", "value", "geschaftlich", "privat", "mobil"}

@@ -94,8 +94,8 @@ func (r *recognition) names() []string {
 }
 
 // explain builds the mapping for one kind and returns the number of columns that it explains. A part of a person's name
-// counts twice, because a list of people often has company names, too, but a list of companies hardly has parts of a
-// person's name.
+// and a column of people's names count twice, because a list of people often has company names, too, but a list of
+// companies hardly has names of persons.
 func (r *recognition) explain() (explained int, err error) {
 	names := r.names()
 	others := slices.DeleteFunc(slices.Clone(r.kinds), func(k *match.Schema) bool { return k == r.kind })
@@ -123,6 +123,9 @@ func (r *recognition) explain() (explained int, err error) {
 		if slices.ContainsFunc(uses, func(u use) bool { return (u.kind == useAttribute || u.kind == usePart) && r.isPartOfName(u.attribute) }) {
 			explained++
 		}
+	}
+	if r.people() && (len(r.o.Likely) == 0 || slices.Contains(r.o.Likely, r.kind.Kind)) {
+		explained++
 	}
 	return explained, nil
 }
@@ -176,7 +179,11 @@ func (r *recognition) guessAttributes() {
 		}
 		for j := range r.kind.Attributes {
 			a := &r.kind.Attributes[j]
-			switch is := aliasAmong(r.kinds, r.kind, a, plain); {
+			is := aliasAmong(r.kinds, r.kind, a, plain)
+			if is == noAlias && r.namesPersons(a, plain, c.values) {
+				is = innerAlias
+			}
+			switch {
 			case is == noAlias, a.Type == match.TypeAddress && isHouseNumber(c.name) && !hasWords(c.values),
 				a.Type == match.TypeCategory && areAll(geometries, c.values):
 			case fits(a, c.values):
@@ -219,6 +226,19 @@ func (r *recognition) guessAttributes() {
 			otherCase: "its name", namedAlias: "another name of it", looserAlias: "much like a name of it", innerAlias: "has a name of it",
 		}[g.alias]
 	}
+}
+
+// namesPersons reports whether a column such as Customer has the names of people, beside how they are reached.
+func (r *recognition) namesPersons(a *match.Attribute, plain string, values []string) bool {
+	if a.Type != match.TypeName || a.Role != match.RoleNone || r.kind.Style() != match.StylePerson ||
+		!personColumns[plain] || !match.NamesPeople(values) {
+		return false
+	}
+	return slices.ContainsFunc(r.columns, func(c sampled) bool {
+		return slices.ContainsFunc(r.kind.Attributes, func(a match.Attribute) bool {
+			return (a.Type == match.TypeEmail || a.Type == match.TypePhone) && aliasOf(r.kind, &a, plainName(c.name)) != noAlias
+		})
+	})
 }
 
 // guessKey guesses the key column: it has the name of a key, and its values are present and different in all rows of

@@ -240,6 +240,7 @@ func TestRecognise_Asks(t *testing.T) {
 		{"another script", "id,name\n1,\xa1\xc3\xd8\xa7\xe0\xb7\xbe\n2,\xe0\xaa\xd5\xc2\xa7\xe3\xcb\xc1\xe8\n", bulk.Options{Source: "x"}, "--encoding NAME"},
 		{"text in no known encoding", "id,name\n1,B\x81\x8dl\n2,C\x8d\x90l\n", bulk.Options{Source: "x"}, "--encoding NAME"},
 		{"no header", "1,Blue,62701\n2,Corner,62702\n", bulk.Options{Source: "x"}, "--no-header --columns column1,column2,column3"},
+		{"no header, many columns", "1,Blue,62701,a,b,c,d,e\n2,Corner,62702,a,b,c,d,e\n", bulk.Options{Source: "x"}, "--no-header --columns column1,column2,column3,column4,column5,...,column8,"},
 		{"a column that is not there", "id,name\n1,Blue\n", bulk.Options{Source: "x", Key: []string{"idd"}}, "did you mean \"id\""},
 		{"a path that is not there", `{"data": []}`, bulk.Options{Source: "x", Rows: "items"}, "there is no \"items\""},
 	} {

@@ -54,7 +54,7 @@ func (p *Plan) sampleCSV(text []byte, kinds []*match.Schema) (columns []sampled,
 		if !p.options.Exact && !hasHeader(all, kinds) {
 			return nil, 0, &FileError{
 				Name: p.Name, Line: p.headerLine(), Reason: "the first row does not name columns: " + listed(all[0]),
-				Hint: "--no-header --columns " + strings.Join(columnNames(p.options.Columns, min(width, 6)), ",") + ", with the names of the columns",
+				Hint: nameColumns(p.options.Columns, width),
 			}
 		}
 		all = all[1:]
@@ -96,6 +96,15 @@ func columnNames(given []string, n int) []string {
 		}
 	}
 	return names
+}
+
+// nameColumns is the hint for a file without a header.
+func nameColumns(given []string, width int) string {
+	names := columnNames(given, width)
+	if width > 6 {
+		names = append(names[:5:5], "...", names[width-1])
+	}
+	return "--no-header --columns " + strings.Join(names, ",") + ", with the names of the columns"
 }
 
 // header returns the column names: without surrounding blanks, and numbered if they are empty.

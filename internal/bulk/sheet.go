@@ -171,7 +171,7 @@ func (p *Plan) sampleSheet(book *tabular.Workbook, kinds []*match.Schema) (found
 		if !p.options.Exact && !hasHeader(rows[at:], kinds) {
 			return false, &FileError{
 				Name: p.Name, Reason: fmt.Sprintf("row %d of sheet %.60q does not name columns: %s", numbers[at], p.Sheet, listed(rows[at])),
-				Hint: "--no-header --columns " + strings.Join(columnNames(p.options.Columns, min(len(rows[at]), 6)), ",") + ", with the names of the columns",
+				Hint: nameColumns(p.options.Columns, len(rows[at])),
 			}
 		}
 		p.title, rows = numbers[at], rows[at:]
