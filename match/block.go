@@ -165,7 +165,6 @@ func (r *Record) collect() []BlockingKey {
 const (
 	keyPhones = 4
 	keyPages  = 2
-	keyWords  = 2
 	keyWeight = 300 // of the second word: "pizza" with a postcode would match half a town
 )
 
@@ -212,7 +211,7 @@ func (r *Record) emitAddress(s *sink) {
 	if len(r.address.street) == 0 {
 		return
 	}
-	street := r.address.street[0].text
+	street := plainVowels(r.address.street[0].text)
 	s.add(KeyStreet, number, firstLetters(street, 6)) // with four letters there would be only a few hundred streets
 	if r.postcode == "" && r.city != "" && (nameWords[street]&nameFamiliar != 0 || isDigit(street[0])) {
 		s.add(KeyStreetPlace, number, firstLetters(street, 4), r.city)
@@ -236,21 +235,22 @@ func (r *Record) emitName(s *sink, place, wider string) {
 	if n == 0 {
 		return
 	}
+	first := plainVowels(rarest[0].text)
 	if place != "" {
-		for i, t := range rarest[:min(n, keyWords)] {
-			if i == 0 || t.weight >= keyWeight {
-				s.add(KeyTokenPlace, t.text, place)
-			}
+		s.add(KeyTokenPlace, first, place)
+		if n > 1 && rarest[1].weight >= keyWeight {
+			s.add(KeyTokenPlace, plainVowels(rarest[1].text), place)
 		}
 	}
 	if wider != "" {
-		s.add(KeyTokenPlace, rarest[0].text, wider)
+		s.add(KeyTokenPlace, first, wider)
 	}
 	switch counted := r.matcher.terms.records > 0; {
 	case rarest[0].rare && (counted || n == 1):
-		s.add(KeyToken, rarest[0].text)
+		s.add(KeyToken, first)
 	case n > 1:
-		s.add(KeyTokens, min(rarest[0].text, rarest[1].text), max(rarest[0].text, rarest[1].text))
+		second := plainVowels(rarest[1].text)
+		s.add(KeyTokens, min(first, second), max(first, second))
 	}
 	switch { // a house number needs no key of the name's beginning
 	case r.address.number > 0:
@@ -261,8 +261,8 @@ func (r *Record) emitName(s *sink, place, wider string) {
 	}
 	if r.point.valid() {
 		cell, corner := r.point.cells()
-		s.add(KeyTokenCell, rarest[0].text, cell)
-		s.add(KeyTokenCell, rarest[0].text, corner)
+		s.add(KeyTokenCell, first, cell)
+		s.add(KeyTokenCell, first, corner)
 	}
 }
 

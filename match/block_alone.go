@@ -11,23 +11,39 @@ func (r *Record) emitAlone(s *sink) {
 	var words [3]*token
 	n := r.name.rarest(&words)
 	if n > 1 || words[0].rare || !words[0].general {
-		s.add(KeyBeginning, r.name.compact)
+		s.add(KeyBeginning, plainVowels(r.name.compact))
 	}
+	r.emitInitials(s, words[:n])
 	if r.point.valid() || len(r.phones)+len(r.pages)+len(r.emails)+len(r.ids) > 0 {
 		return
 	}
 	counts := r.matcher.terms
 	for i, t := range words[:n] {
+		word := plainVowels(t.text)
 		switch {
 		case !t.rare:
 		case counts.records == 0:
-			s.add(KeyBeginning, t.text) // it may be as common as any
+			s.add(KeyBeginning, word) // it may be as common as any
 		case i > 0 && counts.tokens[t.hash] > 1:
-			s.add(KeyToken, t.text)
+			s.add(KeyToken, word)
 		}
-		if first := firstLetters(t.text, keyEnd); i == 0 && first != t.text {
+		if first := firstLetters(word, keyEnd); i == 0 && first != word {
 			s.add(KeyBeginning, first, "")
-			s.add(KeyBeginning, "", lastLetters(t.text, keyEnd))
+			s.add(KeyBeginning, "", lastLetters(word, keyEnd))
+		}
+	}
+}
+
+// emitInitials emits each word that is no key alone, with the initial of another: all that an abbreviation always keeps.
+func (r *Record) emitInitials(s *sink, words []*token) {
+	for _, t := range words {
+		if t.rare || t.number {
+			continue
+		}
+		for _, u := range words {
+			if u != t && !u.number {
+				s.add(KeyTokens, plainVowels(t.text), firstLetters(u.text, 1), "")
+			}
 		}
 	}
 }

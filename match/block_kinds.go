@@ -151,7 +151,7 @@ func (n *name) beginning() string {
 			b = append(b, t.text...)
 		}
 	}
-	return firstLetters(string(b), keyBeginning)
+	return firstLetters(plainVowels(string(b)), keyBeginning)
 }
 
 // keyBeginning is the number of letters of a title's beginning.

@@ -8,7 +8,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Lists shorten and extend the names of firms in a few ways: Intl, Mfg and Pharma stand for longer words, and the country or the
+// Lists shorten and extend the names of firms in a few ways: Pharma and Engrg stand for longer words, and the country or the
 // city follows the name.
 
 // alignFirms pairs the words of two names as align does, then abbreviations with their words.
@@ -39,14 +39,11 @@ func (l *alignment) abbreviations(a, b []token) {
 }
 
 // shortens reports whether a word is an abbreviation of a longer one: a beginning of it, followed by consonants of the rest
-// in their order, as in pharma, mfg and svcs, or a usual one. A word that more names have than the longer one is a word of its
+// in their order, as in pharma and engrg. A word that more names have than the longer one is a word of its
 // own.
 func shortens(short, long *token) bool {
 	s, w := short.text, long.text
-	switch {
-	case firmShort[s] == w:
-		return true
-	case len(s) < 3 || len(w) < len(s)+2 || s[0] != w[0] || short.plain || short.stop || short.weight < long.weight || hasDigit(s):
+	if len(s) < 3 || len(w) < len(s)+2 || s[0] != w[0] || short.plain || short.stop || short.weight < long.weight || hasDigit(s) {
 		return false
 	}
 	i := 0
@@ -65,9 +62,6 @@ func shortens(short, long *token) bool {
 	}
 	return true
 }
-
-// firmShort are usual abbreviations that keep a vowel of the rest, or are words of trades themselves.
-var firmShort = map[string]string{"cie": "compagnie", "deli": "delicatessen", "flli": "fratelli", "hnos": "hermanos", "lab": "laboratory"}
 
 // markCountry marks a country at the end of a name, and spells it in one way.
 func (n *name) markCountry(p *TermFrequencies) {
@@ -103,7 +97,7 @@ func (n *name) markCity(city string) {
 	}
 	for i := range n.tokens {
 		t := &n.tokens[i]
-		t.where = t.where || len(t.text) > 2 && inWords(city, t.text)
+		t.where = t.where || len(t.text) > 2 && inWords(city, plainVowels(t.text))
 	}
 }
 

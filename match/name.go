@@ -42,8 +42,16 @@ type name struct {
 	form    legalForm
 }
 
-// parseBusiness parses the folded name of a business. Its legal form is kept apart from its words.
+// parseBusiness parses the folded name of a business, with its words in their usual spelling.
 func parseBusiness(p *TermFrequencies, folded string) name {
+	spelled := spellWords(folded)
+	n := parseFirm(p, spelled)
+	n.chain = n.chain || spelled != folded && p.chain(xxhash.Sum64String(folded))
+	return n
+}
+
+// parseFirm keeps the legal form of a name apart from its words.
+func parseFirm(p *TermFrequencies, folded string) name {
 	roman, changed := romanise(folded)
 	if rest, ok := strings.CutPrefix(roman, "ao "); ok && changed {
 		roman = "pao " + rest // АО; in Latin letters the word has other meanings
@@ -112,7 +120,7 @@ func newToken(p *TermFrequencies, text string) token {
 		plain: role&nameBusiness != 0, parts: partsOf[text],
 		number: role&nameOrdinal != 0 || digits(text),
 	}
-	t.general = t.plain || t.stop || t.parts != 0 || lookStreet(text).role&streetType != 0
+	t.general = t.plain || t.stop || t.parts != 0 || text == "saint" || lookStreet(text).role&streetType != 0
 	t.weight, t.rare = p.weigh(text, t.hash, role)
 	return t
 }

@@ -113,7 +113,7 @@ func (m *Matcher) Normalise(source, key string, a Attributes) *Record {
 		case TypeText:
 			switch attribute.Role {
 			case RoleLocality:
-				r.city, r.romanCity = romanise(first(values))
+				r.city, r.romanCity = romanise(plainVowels(spellWords(first(values))))
 			case RolePostcode:
 				r.postcode = parsePostcode(first(values))
 			case RoleVariant:
