@@ -2,6 +2,8 @@
 
 package match
 
+import "strings"
+
 // Words that are written as one or as two: Bladerunner and Blade Runner, PSLX350 and PSLX 350.
 
 // apart pairs a word of one name with two neighbouring words of the other that are the same word written apart, such as
@@ -45,3 +47,24 @@ func joinedCode(letters, w string) string {
 
 // maxLetters is the number of letters before the digits of a model number that is written apart.
 const maxLetters = 5
+
+// spacedCode returns the groups of digits at the beginning of words as one model number, with the letter before them: 0 986 479 098.
+// There have to be three or more, because two numbers may be of two things.
+func spacedCode(letter string, words []string) string {
+	n, size := 0, 0
+	for n < len(words) && digits(words[n]) && !isYear(words[n]) {
+		size += len(words[n])
+		n++
+	}
+	if n < minGroups || size < minTyped {
+		return ""
+	}
+	joined := strings.Join(words[:n], "")
+	if len(letter) == 1 && isLetter(letter[0]) {
+		joined = letter + joined
+	}
+	return joined
+}
+
+// minGroups is the number of groups of digits from which they are one number.
+const minGroups = 3

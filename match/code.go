@@ -57,8 +57,11 @@ func isDimension(w string) bool {
 	return false
 }
 
-// addCode adds a model number to a list.
+// addCode adds a model number to a list. Catalogues write numbers with leading zeros and without.
 func addCode(to []code, terms *TermFrequencies, w string) []code {
+	if short := strings.TrimLeft(w, "0"); len(short) >= minDigits && digits(short) {
+		w = short
+	}
 	if len(to) == maxCodes || slices.ContainsFunc(to, func(c code) bool { return c.text == w }) {
 		return to
 	}
@@ -164,6 +167,15 @@ func (c *codes) naming() []code {
 		return c.told
 	}
 	return c.own
+}
+
+// bothModels reports whether both records have a model number, one of them in its title. Numbers that packages carry are no model
+// numbers: they have more than ten digits.
+func bothModels(a, b *codes) bool {
+	models := func(c *codes) bool {
+		return len(c.own) > 0 || slices.ContainsFunc(c.ids, func(x code) bool { return !digits(x.text) || len(x.text) <= 10 })
+	}
+	return len(a.own)+len(b.own) > 0 && models(a) && models(b)
 }
 
 // lacks reports whether no model number is the same as w.

@@ -42,10 +42,8 @@ func parseTitle(terms *TermFrequencies, raw string) *title {
 		purpose, _ = splitTitle(of)
 	}
 	for i, w := range t.words {
-		if i > 0 && hasDigit(w) {
-			if joined := joinedCode(t.words[i-1], w); joined != "" {
-				t.codes.joined = addCode(t.codes.joined, terms, joined)
-			}
+		if hasDigit(w) {
+			t.addJoined(terms, i)
 		}
 		switch {
 		case accessories[w]:
@@ -66,6 +64,21 @@ func parseTitle(terms *TermFrequencies, raw string) *title {
 		}
 	}
 	return t
+}
+
+// addJoined adds the model number that begins or ends with a word of the title and is written apart.
+func (t *title) addJoined(terms *TermFrequencies, i int) {
+	before := ""
+	if i > 0 {
+		before = t.words[i-1]
+	}
+	joined := joinedCode(before, t.words[i])
+	if joined == "" && !digits(before) {
+		joined = spacedCode(before, t.words[i:])
+	}
+	if joined != "" {
+		t.codes.joined = addCode(t.codes.joined, terms, joined)
+	}
 }
 
 // purposeOf returns the words of a title behind "for", up to a dash, a bracket or a comma: the thing that a part or an
@@ -167,6 +180,8 @@ func compareTitleResiduals(a, b *title, l *alignment) level {
 	case x.rare && y.rare, x.any && y.any && (l.weight == 0 || replaced(a, b, usedA, usedB)):
 		return residualRare
 	case (x.number || y.number) && !firstVolume(a, b, usedA, usedB):
+		return titleNumber
+	case bothModels(&a.codes, &b.codes): // of different forms
 		return titleNumber
 	case x.any || y.any:
 		return residualSomething

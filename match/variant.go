@@ -13,17 +13,17 @@ type variant struct {
 	parts     []string // words and numbers: v2.40 is v, 2 and 40
 }
 
-// withoutVariants returns a hash of the name without the words that repeat its variants: "Alba Dress Green" of colour
+// withoutVariants returns a hash of the name without the words that repeat its variants or its brand: "Alba Dress Green" of colour
 // green. The name of a thing at a location is combined with the place, as for the flats of a house.
 func (r *Record) withoutVariants() uint64 {
 	var words []string
 	for _, t := range r.name.tokens {
 		repeats := func(v variant) bool { return slices.Contains(v.parts, t.text) }
-		if !slices.ContainsFunc(r.variants, repeats) {
+		if !slices.ContainsFunc(r.variants, repeats) && (r.brand == "" || !inWords(r.brand, t.text)) {
 			words = append(words, t.text)
 		}
 	}
-	hash := textHash(strings.Join(words, " "))
+	hash := textHash(strings.Join(words, " ")) ^ textHash(r.brand)
 	if r.title == nil {
 		hash ^= r.spot()
 	}

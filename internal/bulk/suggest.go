@@ -181,6 +181,12 @@ func (s *Suggester) guesses() []guess {
 	for _, i := range s.titles(guesses) {
 		guesses[i] = guess{Attribute: match.Attribute{Type: match.TypeName, Style: s.style(s.columns[i])}, why: "names the things"}
 	}
+	brand := func(g guess) bool { return g.Type == match.TypeCategory && !g.Tag }
+	for i, g := range guesses {
+		if g.Type == match.TypeCategory && g.Tag && slices.ContainsFunc(guesses, brand) { // beside a brand, a group of products
+			guesses[i].Type = match.TypeText
+		}
+	}
 	return guesses
 }
 
@@ -236,6 +242,8 @@ func (s *Suggester) guess(c *column) guess {
 		return guess{match.Attribute{Type: match.TypeNumber}, "a quantity of the thing", concept("measure", measure)}
 	case c.amounts():
 		return guess{match.Attribute{Type: match.TypeNumber}, "numbers with one unit", concept("measure", measure)}
+	case measure >= 0 && c.named(variantNames) && c.mostly(formWords):
+		return is(match.Attribute{Type: match.TypeText}, "sizes, as they stand in titles")
 	case measure >= 0 && c.digits():
 		return is(note, "a quantity in several forms")
 	case c.mostly(formNumber, formPhone):

@@ -135,7 +135,7 @@ func (s *Suggester) explained(k *match.Schema) map[*column]match.Attribute {
 
 // compare sets which columns the known kind explains and which it loses. Groups, countries and free texts distinguish
 // little and do not count; a draft has no parts of names. A column with a name for a work that the kind does not
-// explain counts more than a column that it explains. If no kind explains any column, a draft needs several columns,
+// explain counts more than a column that it explains. For titles, a size or a shade counts, too. If no kind explains any column, a draft needs several columns,
 // and one of them must consist of words.
 func (s *Suggester) compare(d *Draft, guesses []guess) {
 	k, explained := s.known()
@@ -158,6 +158,8 @@ func (s *Suggester) compare(d *Draft, guesses []guess) {
 			d.Lost = append([]string{c.name}, d.Lost...)
 		case !known && g.Type != "" && g.Type != match.TypeName && (g.Type != match.TypeText || g.Role == match.RoleVariant):
 			d.Lost = append(d.Lost, c.name)
+		case k != nil && k.Style() == match.StyleTitle && !known && g.Type == match.TypeText && g.Role == match.RoleNone && c.named(variantNames):
+			d.Lost = append(d.Lost, c.name) // a size or a shade, which the draft compares as text
 		}
 		parts = parts || known && a.Role != match.RoleNone && a.Type == match.TypeName
 		words = words || g.Type == match.TypeName && c.words() && c.unlike() > 0.1 && c.length <= longName*c.values && len(s.columns) > 1
