@@ -300,7 +300,7 @@ var bins string
 // locus builds the command once for all pages.
 var locus = sync.OnceValues(func() (string, error) {
 	bin := filepath.Join(bins, "locus")
-	cmd := exec.Command("go", "build", "-o", bin, "./cmd/locus")
+	cmd := exec.Command("go", "build", "-ldflags=-w", "-o", bin, "./cmd/locus")
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build locus: %w\n%s", err, out)
@@ -317,6 +317,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	longtest.Together(4)
 	var err error
 	if bins, err = os.MkdirTemp("", "locus-docs-"); err != nil {
 		panic(err)

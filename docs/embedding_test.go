@@ -67,7 +67,7 @@ func TestEmbedding_TheProgramRuns(t *testing.T) {
 		}
 		return string(out)
 	}
-	run("go", "build", "-o", "places-demo", ".")
+	run("go", "build", "-ldflags=-w", "-o", "places-demo", ".")
 	if got := run("./places-demo"); strings.TrimSpace(got) != strings.TrimSpace(want) {
 		t.Errorf("the program prints\n%s\nand the page says\n%s", got, want)
 	}

@@ -143,17 +143,7 @@ func drip(conn net.Conn, wire string) {
 	}
 }
 
-func slowHeader(t *trial, _ *badInput) {
-	conn := t.dial()
-	start := time.Now()
-	go drip(conn, "GET "+listRoute+" HTTP/1.1\r\nHost: "+t.addr+"\r\nX-Long: "+strings.Repeat("x", 1000))
-	answer, _ := io.ReadAll(conn)
-	if took := time.Since(start); took < 4*time.Second || took > 100*time.Second {
-		t.Errorf("closed after %v with %q, want 5 s", took, answer)
-	}
-}
-
-// held is the result of a request whose body arrives byte by byte.
+// held is the result of a request that arrives byte by byte.
 type held struct {
 	status int // 0 if the connection was closed
 	header http.Header
@@ -161,7 +151,26 @@ type held struct {
 	took   time.Duration
 }
 
-// holdBody starts such a request, which takes 30 s, in the background.
+// holdHeader starts a request whose header takes 200 s, in the background.
+func holdHeader(t *testing.T, g *target) <-chan held {
+	t.Helper()
+	conn, start := (&trial{T: t, target: g}).dial(), time.Now()
+	go drip(conn, "GET "+listRoute+" HTTP/1.1\r\nHost: "+g.addr+"\r\nX-Long: "+strings.Repeat("x", 1000))
+	done := make(chan held, 1)
+	go func() {
+		answer, _ := io.ReadAll(conn)
+		done <- held{body: answer, took: time.Since(start)}
+	}()
+	return done
+}
+
+func slowHeader(t *trial, _ *badInput) {
+	if h := <-t.slowHeader; h.took < 4*time.Second || h.took > 100*time.Second {
+		t.Errorf("closed after %v with %q, want 5 s", h.took, h.body)
+	}
+}
+
+// holdBody starts a request whose body takes 200 s, in the background.
 func holdBody(t *testing.T, g *target) <-chan held {
 	t.Helper()
 	tr := &trial{T: t, target: g}
@@ -185,7 +194,7 @@ func holdBody(t *testing.T, g *target) <-chan held {
 }
 
 func slowBody(t *trial, e *badInput) {
-	h := <-t.slow
+	h := <-t.slowBody
 	if h.status != 0 {
 		t.judge(h.status, h.header, h.body).check(t, e)
 	}
