@@ -23,7 +23,7 @@ import (
 func TestP08_GrowthPlans(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
-	plans := uint64(20_000)
+	plans := uint64(longtest.Part(20_000))
 	if long, err := strconv.ParseUint(os.Getenv("LOCUS_PLANS"), 10, 64); err == nil {
 		plans = long
 	}

@@ -244,7 +244,7 @@ func simulateMany(seeds uint64, literal bool) (counts simCounts, wrong int, errs
 // TestP06_Simulation: under any faults, every key is a register that is set once.
 func TestP06_Simulation(t *testing.T) {
 	t.Parallel()
-	seeds := uint64(longtest.Sample(2_000, 5_000, 20_000, 200_000))
+	seeds := uint64(longtest.Sample(2_000, 5_000, longtest.Part(20_000), 200_000))
 	if long, err := strconv.ParseUint(os.Getenv("LOCUS_SEEDS"), 10, 64); err == nil {
 		seeds = long
 	}

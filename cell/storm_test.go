@@ -75,7 +75,7 @@ func (a *acked) knownEpoch(t *testing.T, k cell.Key, puid int64) {
 func TestP06_Storm(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
-	for seed := range uint64(longtest.Times(3, 100)) {
+	for seed := range uint64(longtest.Times(longtest.Part(3), 100)) {
 		synctest.Test(t, func(t *testing.T) {
 			memory, w := &celltest.Memory{}, &weather{rand: rand.New(rand.NewPCG(seed, 0))}
 			first, all := open(t, memory, 1), &acked{puids: map[cell.Key]int64{}}

@@ -334,13 +334,10 @@ func seeds(n uint64) uint64 {
 	if long, err := strconv.ParseUint(os.Getenv("LOCUS_SEEDS"), 10, 64); err == nil {
 		return long
 	}
-	switch {
-	case testing.Short() || longtest.Raced:
+	if testing.Short() || longtest.Raced {
 		return 1
-	case longtest.InGate(): // and with planted bugs
-		return n
 	}
-	return (n + 3) / 4
+	return uint64(longtest.Part(int(n)))
 }
 
 func pick(r *rand.Rand, from []string) string { return from[r.IntN(len(from))] }

@@ -23,7 +23,7 @@ var statement = regexp.MustCompile(`(?i)create (unlogged )?table|insert into|cre
 func TestP06_TwoGrowthsAtOnce(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
-	for round := range 6 {
+	for round := range longtest.Part(6) {
 		t.Run(fmt.Sprint(round), func(t *testing.T) {
 			t.Parallel()
 			f := setupFor(t, nil, soon)

@@ -43,6 +43,15 @@ func Sample(short, raced, often, long int) int {
 	return often
 }
 
+// Part returns n in the gate, and a quarter of it before, rounded up: for the rounds of a test that shows the same in
+// each.
+func Part(n int) int {
+	if InGate() {
+		return n
+	}
+	return (n + 3) / 4
+}
+
 // Needs skips a test under -short because it starts what: a database, a process, a browser. Helpers that start
 // those call it, so most tests need not.
 func Needs(t testing.TB, what string) {
