@@ -210,6 +210,9 @@ func (s *stream) Close() error {
 	if s.done != nil {
 		s.done()
 	}
+	if natsurl.Lost(s.conn) != nil {
+		s.conn.Close() // or Stop waits 10 s for the requests that look for the consumer
+	}
 	if s.consumer != nil {
 		s.consumer.Stop()
 	}
