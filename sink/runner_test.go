@@ -260,7 +260,7 @@ func TestRunner_TriesAgain(t *testing.T) {
 		target := &failing{Memory: &sinktest.Memory{}, err: errors.New("503")}
 		r := sink.New(options(l, target, store, row.holder("a")))
 		stop := start(t, r)
-		hours := longtest.Sample(4, 24, 24, 24)
+		hours := longtest.Sample(4, 24, longtest.Part(24), 24)
 		pass(time.Duration(hours) * time.Hour)
 		// Four lanes, with at least 2.5 minutes between two attempts of each.
 		if tries := target.tries; tries < 4*hours*12 || tries > 4*hours*24+100 {

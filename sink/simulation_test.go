@@ -311,7 +311,7 @@ func (s *simulation) has(id locality.ID, got sink.Event) bool {
 // states of all owners.
 func TestP17_Simulation(t *testing.T) {
 	t.Parallel()
-	for i := range longtest.Sample(300, 300, 3000, 30_000) {
+	for i := range longtest.Sample(300, 300, longtest.Part(3000), 30_000) {
 		s := simulate(t, uint64(i))
 		s.run()
 		if n := s.differences(); n > 0 {

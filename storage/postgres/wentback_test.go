@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/storage"
 	"github.com/locus-db/locus/storage/postgres"
@@ -148,7 +149,7 @@ func TestP01_AKilledDatabaseIsServedAgain(t *testing.T) {
 	a, b := pgtest.Start(t, nil), pgtest.Start(t, nil)
 	cells, err := onTwo(t, a, b, false)
 	must(t, err)
-	for round := range 4 {
+	for round := range max(2, longtest.Part(4)) {
 		for i, s := range []*pgtest.Server{a, b} {
 			witnessed(t, cells, cell.ID{Index: uint32(i)})
 			s.Kill(t)

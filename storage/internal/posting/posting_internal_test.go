@@ -133,7 +133,7 @@ func TestRuns_AreAMap(t *testing.T) {
 		rows, want := newMemory(), model{}
 		caches := []*Cache{{}, {}}
 		ctx := context.Background()
-		for range rapid.IntRange(1, longtest.Sample(10, 30, 30, 30)).Draw(t, "steps") {
+		for range rapid.IntRange(1, longtest.Sample(10, 30, max(10, longtest.Part(30)), 30)).Draw(t, "steps") {
 			at := rapid.IntRange(0, 1).Draw(t, "process")
 			if rapid.IntRange(0, 9).Draw(t, "restart") == 0 {
 				caches[at] = &Cache{}
