@@ -54,7 +54,7 @@ var endBrowser = func() {}
 
 var browser = sync.OnceValues(func() (context.Context, error) {
 	var program string
-	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"} {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if found, err := exec.LookPath(name); err == nil {
 			program = found
 			break

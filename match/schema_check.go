@@ -177,7 +177,7 @@ func (c *schemaCheck) aliases(at string, aliases []string) {
 // accent makes a different letter.
 func hasAccents(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool {
-		return unicode.In(r, unicode.Latin, unicode.Greek) && norm.NFD.String(string(r)) != string(r)
+		return r >= utf8.RuneSelf && unicode.In(r, unicode.Latin, unicode.Greek) && norm.NFD.String(string(r)) != string(r)
 	})
 }
 

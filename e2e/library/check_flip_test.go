@@ -71,7 +71,7 @@ func TestP09_CheckFindsAFlippedByteInAnyTable(t *testing.T) {
 	t.Run("server", func(t *testing.T) {
 		t.Parallel()
 		url := pgtest.Shared(t).URL(pgtest.Shared(t).Database(t))
-		flipEverywhere(t, url, longtest.Sample(3, 8, 3, 1), func(id cell.ID) database { return openServer(t, url, id) })
+		flipEverywhere(t, url, longtest.Sample(3, 8, 8, 1), func(id cell.ID) database { return openServer(t, url, id) })
 	})
 }
 

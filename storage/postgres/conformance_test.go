@@ -145,6 +145,7 @@ func TestBackend(t *testing.T) { t.Parallel(); storagetest.Run(t, backend(direct
 // Pooling affects transactions, locks, prepared statements and the creation of databases.
 func TestBackend_Pooled(t *testing.T) {
 	t.Parallel()
+	longtest.Gate(t, "TestBackend runs them without a pooler, and TestPooler what differs with one")
 	storagetest.Run(t, backend(pooled(t)), storagetest.Transaction, storagetest.CellStore, storagetest.Driver)
 }
 
