@@ -4,9 +4,10 @@ package match
 
 import "unicode/utf8"
 
-// emitAlone emits further blocking keys of a name without a location: the whole name, without spaces. If nothing else identifies
-// the thing either, no other key makes up for a word that is misspelt or left out. So each rare word that other names have is
-// one, and so are the beginning and the end of the rarest word, one of which a typo leaves unchanged.
+// emitAlone emits further blocking keys of a name without a location: the whole name, without spaces. If nothing else
+// identifies the thing either, no other key makes up for a word that is misspelt or left out. So each rare word that
+// other names have is one, and so are the beginning and the end of the rarest word, one of which a typo leaves
+// unchanged.
 func (r *Record) emitAlone(s *sink) {
 	var words [3]*token
 	n := r.name.rarest(&words)
@@ -34,7 +35,8 @@ func (r *Record) emitAlone(s *sink) {
 	}
 }
 
-// emitInitials emits each word that is no key alone, with the initial of another: all that an abbreviation always keeps.
+// emitInitials emits each word that is no key alone, with the initial of another: all that an abbreviation always
+// keeps.
 func (r *Record) emitInitials(s *sink, words []*token) {
 	for _, t := range words {
 		if t.rare || t.number {

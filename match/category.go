@@ -74,13 +74,14 @@ func compareCategories(a, b *categories) level {
 	return best
 }
 
-// sameBrand reports whether two folded brands may be one: one is the beginning, the end, the initials or a typo of the other, as in
-// L'Oréal and L'Oréal Paris, HP and Hewlett-Packard.
+// sameBrand reports whether two folded brands may be one: one is the beginning, the end, the initials or a typo of the
+// other, as in L'Oréal and L'Oréal Paris, HP and Hewlett-Packard.
 func sameBrand(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
 	}
-	return a != "" && (strings.HasPrefix(b, a+" ") || strings.HasSuffix(b, " "+a) || likeWord(a, b) || stands(a, strings.Fields(b)))
+	return a != "" &&
+		(strings.HasPrefix(b, a+" ") || strings.HasSuffix(b, " "+a) || likeWord(a, b) || stands(a, strings.Fields(b)))
 }
 
 // normalCategory returns the normal form of a path: "food > pizza".

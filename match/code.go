@@ -12,8 +12,8 @@ const (
 	minCode = 4
 	// minDigits is the length from which a word of digits alone is a model number: 64327, and not the year 2007.
 	minDigits = 5
-	// rareCode is the number of records up to which agreement on a model number has its full weight; above commonCode it
-	// has hardly any.
+	// rareCode is the number of records up to which agreement on a model number has its full weight; above commonCode
+	// it has hardly any.
 	rareCode   = 4
 	commonCode = 10
 	// maxCodes limits the model numbers of a record's title and of its other text.
@@ -169,8 +169,8 @@ func (c *codes) naming() []code {
 	return c.own
 }
 
-// bothModels reports whether both records have a model number, one of them in its title. Numbers that packages carry are no model
-// numbers: they have more than ten digits.
+// bothModels reports whether both records have a model number, one of them in its title. Numbers that packages carry
+// are no model numbers: they have more than ten digits.
 func bothModels(a, b *codes) bool {
 	models := func(c *codes) bool {
 		return len(c.own) > 0 || slices.ContainsFunc(c.ids, func(x code) bool { return !digits(x.text) || len(x.text) <= 10 })

@@ -66,8 +66,10 @@ func (m *Matcher) compare(a, b *Record) (v Vector) {
 	var id level
 	if m.style == StyleTitle {
 		id = compareModelIDs(a, b)
-		if v.level(fieldCategory) == categoryDifferent && (a.title.bag.tells(b.brand) || b.title.bag.tells(a.brand) || sameBrand(a.brand, b.brand)) {
-			v.put(fieldCategory, categoryOverlap) // the declared brand of one record is in the title of the other, or spelt in another way
+		// the declared brand of one record is in the title of the other, or spelt in another way
+		if v.level(fieldCategory) == categoryDifferent &&
+			(a.title.bag.tells(b.brand) || b.title.bag.tells(a.brand) || sameBrand(a.brand, b.brand)) {
+			v.put(fieldCategory, categoryOverlap)
 		}
 	} else {
 		id = compareWorldIDs(a.ids, b.ids)

@@ -8,7 +8,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Lists shorten and extend the names of firms in a few ways: Pharma and Engrg stand for longer words, and the country or the
+// Lists shorten and extend the names of firms in a few ways: Pharma stands for a longer word, and the country or the
 // city follows the name.
 
 // alignFirms pairs the words of two names as align does, then abbreviations with their words.
@@ -38,9 +38,8 @@ func (l *alignment) abbreviations(a, b []token) {
 	}
 }
 
-// shortens reports whether a word is an abbreviation of a longer one: a beginning of it, followed by consonants of the rest
-// in their order, as in pharma and engrg. A word that more names have than the longer one is a word of its
-// own.
+// shortens reports whether a word is an abbreviation of a longer one: a beginning of it, followed by consonants of the
+// rest in their order, as in pharma and distrib. A word that more names have than the longer one is a word of its own.
 func shortens(short, long *token) bool {
 	s, w := short.text, long.text
 	if len(s) < 3 || len(w) < len(s)+2 || s[0] != w[0] || short.plain || short.stop || short.weight < long.weight || hasDigit(s) {
@@ -111,8 +110,8 @@ func inWords(text, word string) bool {
 	return false
 }
 
-// leaveWhere removes the words for the country or the city from the words of one name if the other name keeps none, and reports
-// whether both names keep such words.
+// leaveWhere removes the words for the country or the city from the words of one name if the other name keeps none, and
+// reports whether both names keep such words.
 func (l *alignment) leaveWhere(a, b []token, x, y *residual) (elsewhere bool) {
 	switch {
 	case x.where && y.where:
@@ -141,8 +140,8 @@ func (v Vector) namesAlone() bool {
 	return v == 0
 }
 
-// compareAlone compares words that the names do not share and that are not enough to separate two things. If only the names were
-// compared, other words mean another firm of one family, or a branch.
+// compareAlone compares words that the names do not share and that are not enough to separate two things. If only the
+// names were compared, other words mean another firm of one family, or a branch.
 func compareAlone(x, y *residual, alone, elsewhere bool) level {
 	switch {
 	case elsewhere, alone && x.any && y.any:

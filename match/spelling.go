@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// spellWords writes the words of a folded name in one of their usual spellings: brothers for bros, 2 for two, saint for st. Names that
-// differ only in these are equal, and have the same blocking keys.
+// spellWords writes the words of a folded name in one of their usual spellings: brothers for bros, 2 for two, saint for
+// st. Names that differ only in these are equal, and have the same blocking keys.
 func spellWords(folded string) string {
 	for word := range strings.SplitSeq(folded, " ") {
 		if _, ok := wordSpellings[word]; ok || word == "st" {
@@ -32,8 +32,8 @@ func spellWord(words []string, i int, word string) string {
 	return "saint"
 }
 
-// plainVowels writes the vowels with dots as they are written without: Müller, which folding makes muller, and Mueller are one
-// blocking key.
+// plainVowels writes the vowels with dots as they are written without: Müller, which folding makes muller, and Mueller
+// are one blocking key.
 func plainVowels(s string) string {
 	for i := 1; i < len(s); i++ {
 		if s[i] == 'e' && strings.IndexByte("aou", s[i-1]) >= 0 {
@@ -60,9 +60,8 @@ var wordSpellings = func() map[string]string {
 	return m
 }()
 
-// spellingsOfNames has a word and its other spellings in a line, folded. Words that also mean something else, such as med or tech, are
-// left out; numbers are those up to
-// twelve, and ordinals are words.
+// spellingsOfNames has a word and its other spellings in a line, folded. Words that also mean something else, such as
+// med or tech, are left out; numbers are those up to twelve, and ordinals are words.
 const spellingsOfNames = `
 1 one
 2 two ii

@@ -13,8 +13,8 @@ type variant struct {
 	parts     []string // words and numbers: v2.40 is v, 2 and 40
 }
 
-// withoutVariants returns a hash of the name without the words that repeat its variants or its brand: "Alba Dress Green" of colour
-// green. The name of a thing at a location is combined with the place, as for the flats of a house.
+// withoutVariants returns a hash of the name without the words that repeat its variants or its brand: "Alba Dress
+// Green" of colour green. The name of a thing at a location is combined with the place, as for the flats of a house.
 func (r *Record) withoutVariants() uint64 {
 	var words []string
 	for _, t := range r.name.tokens {

@@ -200,8 +200,8 @@ var ErrChanged = errors.New(
 	"the selected pairs have changed since the preview: nothing was decided; request the preview again")
 
 // DecideAll makes one decision about each chosen pair, all with the same batch, which it returns; Undo of package
-// decisions withdraws them. A choice by a filter needs the stamp of the effect that was shown: if it chooses other pairs
-// by now, the error is ErrChanged and nothing is decided.
+// decisions withdraws them. A choice by a filter needs the stamp of the effect that was shown: if it chooses other
+// pairs by now, the error is ErrChanged and nothing is decided.
 func (h *Handle) DecideAll(ctx context.Context, s *Selection, stamp string, verdict entity.Verdict,
 	by decisions.By) (batch string, results []decisions.Result, err error) {
 	if err := checkVerdict(verdict); err != nil {

@@ -135,8 +135,8 @@ func (s *Suggester) explained(k *match.Schema) map[*column]match.Attribute {
 
 // compare sets which columns the known kind explains and which it loses. Groups, countries and free texts distinguish
 // little and do not count; a draft has no parts of names. A column with a name for a work that the kind does not
-// explain counts more than a column that it explains. For titles, a size or a shade counts, too. If no kind explains any column, a draft needs several columns,
-// and one of them must consist of words.
+// explain counts more than a column that it explains. For titles, a size or a shade counts, too. If no kind explains
+// any column, a draft needs several columns, and one of them must consist of words.
 func (s *Suggester) compare(d *Draft, guesses []guess) {
 	k, explained := s.known()
 	if k != nil {
