@@ -51,7 +51,7 @@ func TestP04_ReadersGoToAProcessWithAnOldMap(t *testing.T) {
 		"state of a rollup": func(t *testing.T, s *locus.DB) int {
 			state, err := s.Rollups().Get(t.Context(), "persons")
 			must(t, err)
-			return len(state.Watermark)
+			return len(state.Cells) // the watermark leaves out a cell that does not answer in time
 		},
 		"end of the logs": func(t *testing.T, s *locus.DB) int {
 			tail, err := s.Changes().Tail(t.Context(), nil)
