@@ -9,12 +9,14 @@
 package porttest
 
 import (
+	"errors"
 	"math/rand/v2"
 	"net"
 	"strconv"
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 )
 
 const (
@@ -45,9 +47,7 @@ func Port(t testing.TB) string {
 
 // try reports whether a port can be listened at.
 func try(t testing.TB, port string) error {
-	syscall.ForkLock.RLock() // see Listen
-	defer syscall.ForkLock.RUnlock()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:"+port)
+	l, err := listen(t, "127.0.0.1:"+port)
 	if err != nil {
 		return err
 	}
@@ -55,14 +55,28 @@ func try(t testing.TB, port string) error {
 }
 
 // Listen listens at an address at which a server of this process has just stopped. A program that another test starts
-// has a copy of the server's listener from its fork to its exec, and Listen waits for its exec.
+// has a copy of the server's listener until its exec has closed it, which syscall.ForkLock does not wait for.
 func Listen(t testing.TB, addr string) net.Listener {
 	t.Helper()
-	syscall.ForkLock.RLock()
-	defer syscall.ForkLock.RUnlock()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", addr)
-	if err != nil {
-		t.Fatal(err)
+	for deadline := time.Now().Add(patience); ; {
+		l, err := listen(t, addr)
+		if err == nil {
+			return l
+		}
+		if !errors.Is(err, syscall.EADDRINUSE) || time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+		select {
+		case <-time.After(time.Millisecond):
+		case <-t.Context().Done():
+			t.Fatal(err)
+		}
 	}
-	return l
+}
+
+// patience is how long Listen waits for the copies of a listener.
+const patience = 5 * time.Second
+
+func listen(t testing.TB, addr string) (net.Listener, error) {
+	return new(net.ListenConfig).Listen(t.Context(), "tcp", addr)
 }
