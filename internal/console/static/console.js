@@ -286,6 +286,7 @@ function upload(form) {
     const accepted = new Map(); // the outcomes of the accepted rows by source
     let refused = [];
     let rows = 0, drawn = 0;
+    let concluded = Promise.resolve();
     const decoder = new TextDecoder(fields.get("encoding") || "utf-8");
     const byLine = fields.get("format") !== "json"; // rows of one document cannot be sent alone
     try {
@@ -297,8 +298,7 @@ function upload(form) {
     tally("Imported");
     progress.value = 1;
     document.getElementById("first-records")?.remove(); // they are stored now
-    await report("").catch(fail);
-    await sources().catch(() => {}); // a reload shows them, too
+    await conclude();
     for (const button of proposal.querySelectorAll("button:not(.copy)")) button.disabled = false;
     const mending = document.getElementById("mending");
     mending.hidden = !byLine || refused.length === 0;
@@ -351,6 +351,13 @@ function upload(form) {
       await post("/data/imported", new URLSearchParams({ name: file.name, stopped }), JSON.stringify(all));
     }
 
+    // conclude reports the import and shows the sources below, which a reload shows, too. One waits for the other: rows
+    // can be mended again before the last report has arrived.
+    function conclude() {
+      concluded = concluded.then(() => report("")).catch(fail).then(sources).catch(() => {});
+      return concluded;
+    }
+
     // mend imports the rows whose text was changed. Those that are taken leave the list.
     async function mend() {
       problem.hidden = true;
@@ -385,8 +392,7 @@ function upload(form) {
       tally("Imported");
       for (const [row, text] of open) if (row.input) row.input.value = text;
       mending.hidden = refused.length === 0;
-      await report("");
-      await sources().catch(() => {});
+      await conclude();
     }
 
     // download offers the refused rows as a file that can be mended and dropped here: each with the reason before it.
