@@ -3,31 +3,38 @@
 package docs_test
 
 import (
-	"fmt"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/locus-db/locus/internal/eval"
 )
 
-// The figures of matching in README.md equal the ones that make eval checks.
-func TestReadme_FiguresAreTheBaseline(t *testing.T) {
+// The figures of matching in README.md are those of quality.md, which make eval prints.
+func TestReadme_FiguresAreTheMeasuredOnes(t *testing.T) {
 	t.Parallel()
-	baseline, err := eval.ReadBaseline(filepath.Join(root, "eval", "baseline.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	row := regexp.MustCompile(`(?m)^\| ([^|]+) \| [^|]+ \| ([01]\.[0-9]{3}) \(`)
-	rows := row.FindAllStringSubmatch(pageAt(t, "README.md").text(), -1)
+	quality := pageAt(t, "docs/quality.md").text()
+	builtIn, rest, _ := strings.Cut(quality, "## Learned without labels")
+	learned, _, _ := strings.Cut(rest, "\n## ")
+	readme := pageAt(t, "README.md").text()
+
+	rows := regexp.MustCompile(`(?m)^\| ([^|]+) \| [^|]+ \| ([01]\.\d{3}) (\([^|]+\)) \|`).FindAllStringSubmatch(readme, -1)
 	if len(rows) == 0 {
 		t.Error("README.md has no figures of matching")
 	}
 	for _, m := range rows {
-		want, ok := baseline[strings.TrimSpace(m[1])]
-		if got := fmt.Sprintf("%.3f", want); !ok || m[2] != got {
-			t.Errorf("README.md says %s of %q, eval/baseline.json %s", m[2], m[1], got)
+		row := regexp.MustCompile(`(?m)^\| ` + regexp.QuoteMeta(m[1]) + ` \|.*$`).FindString(builtIn)
+		if want := "**" + m[2] + "** " + m[3]; !strings.Contains(row, want) {
+			t.Errorf("README.md says %s %s of %q, docs/quality.md: %s", m[2], m[3], m[1], row)
+		}
+	}
+
+	sentence := regexp.MustCompile(`(historical 50k) is at ([01]\.\d{3}) and (abt-buy) at ([01]\.\d{3})`).FindStringSubmatch(readme)
+	if sentence == nil {
+		t.Fatal("README.md has no figures of weights learned without labels")
+	}
+	for i := 1; i < len(sentence); i += 2 {
+		row := regexp.MustCompile(`(?m)^\| ` + sentence[i] + ` \|.*$`).FindString(learned)
+		if !strings.Contains(row, "**"+sentence[i+1]+"**") {
+			t.Errorf("README.md says %s of %q learned without labels, docs/quality.md: %s", sentence[i+1], sentence[i], row)
 		}
 	}
 }
