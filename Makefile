@@ -32,8 +32,8 @@ build: ## build bin/locus: static, reproducible, no C compiler needed
 
 test: ## vet, then every test with the race detector
 	@test -n "$(RACE)" || { echo "make test: no C compiler, so no race detector; try: apt-get install gcc" >&2; test -z "$$CI"; }
-	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
-	  echo "make test: no chromium: the console's browser tests are skipped (CI=1: fail); try: apt-get install chromium" >&2
+	@command -v chromium-headless-shell >/dev/null || command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
+	  echo "make test: no chromium: the console's browser tests are skipped (CI=1: fail); try: apt-get install chromium-headless-shell" >&2
 	$(COMPILE) vet $(RACE) $(LEAN) ./...
 	$(GO) test $(RACE) $(LEAN) -vet=off -timeout 20m ./...
 

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	cdpbrowser "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
@@ -49,20 +50,24 @@ func startBrowser(t *testing.T) context.Context {
 // its menus in processes of their own, which takes more of the processors than the console's pages do.
 const unwanted = "Translate,PreloadTopChromeWebUI,WebUIOmniboxPopup,WebUIOmniboxFullPopup,WebUIOmniboxAimPopup"
 
+// programs are the browsers that the tests use, the first that is installed. The headless shell has no windows, and
+// takes less than half of the processor time that Chromium does.
+var programs = []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"}
+
 // endBrowser ends the browser, if it was started.
 var endBrowser = func() {}
 
 var browser = sync.OnceValues(func() (context.Context, error) {
 	var program string
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+	for _, name := range programs {
 		if found, err := exec.LookPath(name); err == nil {
 			program = found
 			break
 		}
 	}
 	if program == "" {
-		return nil, fmt.Errorf("no chromium or google-chrome, so the console is not looked at in a browser: %w",
-			exec.ErrNotFound)
+		return nil, fmt.Errorf("no %s, so the console is not looked at in a browser: %w",
+			strings.Join(programs, ", "), exec.ErrNotFound)
 	}
 	dir, err := os.MkdirTemp("", "locus-browser-")
 	if err != nil {
@@ -149,8 +154,16 @@ func (tab *tab) attach(browser context.Context) {
 			return err
 		}
 		// All tabs believe that they have the focus.
-		_, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled,
-			emulation.SetFocusEmulationEnabledParams{Enabled: true})
+		if _, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled,
+			emulation.SetFocusEmulationEnabledParams{Enabled: true}); err != nil {
+			return err
+		}
+		// A browser with windows lets a page write to the clipboard after a click; the headless shell asks.
+		_, err := chromedp.CallBrowser(ctx, cdpbrowser.SetPermission, cdpbrowser.SetPermissionParams{
+			Permission:       &cdpbrowser.PermissionDescriptor{Name: "clipboard-write"},
+			Setting:          cdpbrowser.PermissionSettingGranted,
+			BrowserContextID: chromedp.FromContext(ctx).BrowserContextID,
+		})
 		return err
 	})
 }
