@@ -65,10 +65,14 @@ func TestSchema_AliasesOfAnEarlierRelease(t *testing.T) {
 func TestParseSchema_Aliases(t *testing.T) {
 	t.Parallel()
 	const text = "kind: boat\nversion: 1\nattributes:\n  name: { type: name, aliases: [%] }\n"
-	if _, err := match.ParseSchema([]byte(strings.Replace(text, "%", "schiff, bateau_2", 1))); err != nil {
-		t.Error(err)
+	for _, aliases := range []string{"schiff, bateau_2", strings.Repeat("船", 64)} {
+		if _, err := match.ParseSchema([]byte(strings.Replace(text, "%", aliases, 1))); err != nil {
+			t.Error(err)
+		}
 	}
-	if _, err := match.ParseSchema([]byte(strings.Replace(text, "%", "Schiffsname", 1))); err == nil || !strings.Contains(err.Error(), "without accents and capitals") {
-		t.Errorf("a capital letter: %v", err)
+	for _, aliases := range []string{"Schiffsname", strings.Repeat("船", 65), `""`} {
+		if _, err := match.ParseSchema([]byte(strings.Replace(text, "%", aliases, 1))); err == nil || !strings.Contains(err.Error(), "without accents and capitals") {
+			t.Errorf("%s: %v", aliases, err)
+		}
 	}
 }
