@@ -117,6 +117,9 @@ func TestUpgrade_Fixtures(t *testing.T) {
 				_, err = s.Counters().Add(t.Context(),
 					counter.Batch{Key: "after", Hits: []counter.Hit{{Metric: "visits", N: 1, At: noon.Add(time.Hour)}}})
 				must(t, err)
+				if name != "directory.tar.zst" {
+					return // what is dumped does not depend on which of the three it was
+				}
 				more := f
 				more.Hits++
 				more.Groups = maps.Clone(f.Groups)
