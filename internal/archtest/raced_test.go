@@ -6,15 +6,16 @@ import (
 	"go/ast"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/locus-db/locus/internal/archtest"
 )
 
-// startsGoroutines reports whether a file has a go statement or calls a method Go, as groups have.
-func startsGoroutines(file *ast.File) (starts bool) {
-	ast.Inspect(file, func(n ast.Node) bool {
+// startsGoroutines reports whether a file or a function has a go statement or calls a method Go, as groups have.
+func startsGoroutines(in ast.Node) (starts bool) {
+	ast.Inspect(in, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.GoStmt:
 			starts = true
@@ -45,15 +46,9 @@ var notRaced = map[string]string{
 // The gate runs the tests of every package that starts goroutines under the race detector.
 func TestRaced_ListsWhatStartsGoroutines(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join(root, ".ci", "raced"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	raced := map[string]bool{}
-	for line := range strings.Lines(string(text)) {
-		if line = strings.TrimSpace(line); !strings.HasPrefix(line, "#") {
-			raced[filepath.Clean(line)] = true
-		}
+	for _, name := range lines(t, "raced") {
+		raced[filepath.Clean(name)] = true
 	}
 	tested := map[string]bool{}
 	for name := range archtest.Picture {
@@ -79,4 +74,61 @@ func TestRaced_ListsWhatStartsGoroutines(t *testing.T) {
 			t.Errorf("%s starts no goroutines, or is in .ci/raced: remove it from notRaced", name)
 		}
 	}
+}
+
+// sequentialIn are the packages in which the gate runs the tests of .ci/sequential without the race detector.
+var sequentialIn = []string{"cell", "e2e/library", "resolve"}
+
+// Each test that the gate runs without the race detector exists where the gate runs it, and starts no goroutine.
+func TestSequential_ListsTestsOfOneGoroutine(t *testing.T) {
+	t.Parallel()
+	found := map[string]bool{}
+	for _, name := range lines(t, "sequential") {
+		found[name] = false
+	}
+	all, err := sources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range all {
+		if !strings.HasSuffix(s.path, "_test.go") {
+			continue
+		}
+		for _, d := range s.file.Decls {
+			f, is := d.(*ast.FuncDecl)
+			if !is || f.Recv != nil {
+				continue
+			}
+			if _, is := found[f.Name.Name]; !is {
+				continue
+			}
+			found[f.Name.Name] = true
+			if !slices.Contains(sequentialIn, s.dir()) {
+				t.Errorf("%s: %s is in .ci/sequential, and .ci/run runs it nowhere: rename one of the two", s.path, f.Name.Name)
+			}
+			if startsGoroutines(f) {
+				t.Errorf("%s: %s starts goroutines: remove it from .ci/sequential", s.path, f.Name.Name)
+			}
+		}
+	}
+	for name, is := range found {
+		if !is {
+			t.Errorf(".ci/sequential: there is no test %s", name)
+		}
+	}
+}
+
+// lines returns the lines of a file of .ci that are no comments.
+func lines(t *testing.T, name string) (list []string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, ".ci", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); !strings.HasPrefix(line, "#") {
+			list = append(list, line)
+		}
+	}
+	return list
 }
