@@ -48,10 +48,11 @@ func TestEmbedding_TheProgramRuns(t *testing.T) {
 		}
 		return string(text)
 	}
-	// The requirements of the library are also those of the program, so nothing is downloaded.
-	mod := regexp.MustCompile(`(?m)^module .*$`).ReplaceAllString(read("go.mod"), "module example.test/places")
-	mod += "\nrequire github.com/locus-db/locus v0.0.0\n\nreplace github.com/locus-db/locus => " + repo + "\n"
-	for name, text := range map[string]string{"go.mod": mod, "go.sum": read("go.sum"), "main.go": source} {
+	// A workspace compiles the library as the tests have already: as a requirement it would be compiled once more. What a
+	// module may not import, packages below internal, the program may not either.
+	mod := "module example.test/places\n\n" + regexp.MustCompile(`(?m)^go .*$`).FindString(read("go.mod")) + "\n"
+	work := strings.ReplaceAll(mod, "module example.test/places", "use (\n\t.\n\t"+repo+"\n)")
+	for name, text := range map[string]string{"go.mod": mod, "go.work": work, "main.go": source} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +61,7 @@ func TestEmbedding_TheProgramRuns(t *testing.T) {
 		t.Helper()
 		cmd := exec.CommandContext(context.WithoutCancel(t.Context()), name, args...)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod -buildvcs=false -trimpath", "GOPROXY=off", "GOWORK=off")
+		cmd.Env = append(os.Environ(), "GOPROXY=off", "GOWORK="+filepath.Join(dir, "go.work"))
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
