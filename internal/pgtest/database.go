@@ -24,7 +24,8 @@ func (s *Server) Database(t testing.TB) string {
 func (s *Server) Clone(t testing.TB, of string) string {
 	t.Helper()
 	name := "test_" + strconv.FormatInt(s.last.Add(1), 10)
-	s.Exec(t, "postgres", "CREATE DATABASE "+name+" TEMPLATE "+of)
+	// The files are copied: by way of the log, which is the default, it takes twice the processor time.
+	s.Exec(t, "postgres", "CREATE DATABASE "+name+" STRATEGY file_copy TEMPLATE "+of)
 	return name
 }
 
