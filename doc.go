@@ -30,6 +30,10 @@
 //	Counters   add hits, read series                  counters  how hits are counted exactly once: counter
 //	Changes    read the logs, states for a mirror     changes   what a change is: changelog
 //	Cells      status, grow, move, check, vacuum      cells     how keys are routed: cell
+//	Sinks      create, pause, list targets            sinks     what a target implements: sink
+//	Sources    create, pause, list streams            sources   what a driver implements: source
+//	Tokens     create, list, revoke, check            tokens
+//	Audit      write, read, verify the audit log      audits
 //
 // Records are the source of truth. Entities are a pure function of the live records, their kind and its statistics.
 // They do not depend on the order in which records arrived, a deletion undoes exactly what the record did, and every

@@ -107,7 +107,7 @@ func (db *DB) Audit() *audits.Handle { return db.audit }
 // Open opens the installation at a URL, creates it if there is none, and finishes work that a crash interrupted.
 // sqlite:DIR, or just DIR, is a data directory, which no other process can open at the same time. postgres://HOST/NAME
 // is an installation in PostgreSQL databases, which any number of processes can share. The package of the backend must
-// be imported; see package storage.
+// be imported; see package storage, also for errors such as storage.ErrInUse.
 func Open(ctx context.Context, url string, opts *Options) (*DB, error) {
 	o := opts.withDefaults()
 	opened, err := storage.Open(ctx, url, &o.Storage)

@@ -269,9 +269,10 @@ func (c *Cells[T]) Close() error {
 	return err
 }
 
-func errClosed(id ID) error {
-	return fmt.Errorf("cell %v: %w: the installation was closed", id, ErrUnavailable)
-}
+// closed is both what the caller of an installation sees and what the workers of its cells expect.
+var closed = problem.Class(errors.Join(problem.ErrClosed, ErrUnavailable), "the installation is closed")
+
+func errClosed(id ID) error { return fmt.Errorf("cell %v: %w", id, closed) }
 
 // goes runs fn in the background, and Close waits for it. After Close, fn runs synchronously.
 func (c *Cells[T]) goes(fn func()) {

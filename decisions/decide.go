@@ -29,14 +29,15 @@ func (h *Handle) Decide(ctx context.Context, list []Input) ([]Result, error) {
 	}
 	results := make([]Result, len(list))
 	var decisions []entity.Decision
-	var at []int
+	var at []int // the index of the result
 	for i, d := range list {
-		decision, err := h.Prepare(ctx, d, decisions)
+		prepared, err := h.Prepare(ctx, d, decisions)
 		if err != nil {
 			results[i].Err = err
 			continue
 		}
-		decisions, at = append(decisions, decision), append(at, i)
+		decisions = append(decisions, prepared...)
+		at = append(at, slices.Repeat([]int{i}, len(prepared))...)
 	}
 	if len(decisions) == 0 {
 		return results, nil
@@ -49,8 +50,11 @@ func (h *Handle) Decide(ctx context.Context, list []Input) ([]Result, error) {
 	var stand []entity.Decision
 	for n, d := range made {
 		r := &results[at[n]]
-		if r.Err = engine.Wrap(d.Err); errors.Is(d.Err, resolve.ErrDecision) {
+		switch {
+		case errors.Is(d.Err, resolve.ErrDecision):
 			r.Err = problem.Invalid("", "invalid", "%s", d.Err.Error())
+		case d.Err != nil:
+			r.Err = engine.Wrap(d.Err)
 		}
 		r.Watermark = d.Marks
 		stand = append(stand, d.Decision)
@@ -64,7 +68,8 @@ func (h *Handle) Decide(ctx context.Context, list []Input) ([]Result, error) {
 		}
 	}
 	for n, d := range made {
-		if r := &results[at[n]]; r.Err == nil {
+		first := n == 0 || at[n] != at[n-1] // not one that it implies
+		if r := &results[at[n]]; first && r.Err == nil {
 			r.Decided = told[n]
 			if r.Pending = d.Pending; d.Pending {
 				r.Conflict = "" // not known yet
@@ -74,9 +79,20 @@ func (h *Handle) Decide(ctx context.Context, list []Input) ([]Result, error) {
 	return results, nil
 }
 
-// Prepare validates a decision and looks up its records without changing anything. before are the decisions that would
-// be made before it. The error is a *locus.InvalidError, entity.ErrNotFound or entity.ErrErased.
-func (h *Handle) Prepare(ctx context.Context, d Input, before []entity.Decision) (entity.Decision, error) {
+// Prepare returns the decisions that an input makes, without making them: the one that it describes, then those that it
+// implies. before are the decisions that would be made before it. The error is a *locus.InvalidError,
+// entity.ErrNotFound or entity.ErrErased.
+func (h *Handle) Prepare(ctx context.Context, d Input, before []entity.Decision) ([]entity.Decision, error) {
+	decision, err := h.prepare(ctx, d, before)
+	if err != nil {
+		return nil, err
+	}
+	implied, err := h.rejoin(ctx, d, decision, before)
+	return append([]entity.Decision{decision}, implied...), err
+}
+
+// prepare validates a decision and looks up its records.
+func (h *Handle) prepare(ctx context.Context, d Input, before []entity.Decision) (entity.Decision, error) {
 	decision := entity.Decision{Verdict: d.Verdict, Attribute: d.Attribute, Value: d.Value, Author: d.Author, By: d.By,
 		Reason: d.Reason, Withdrawn: d.Withdraw, Batch: d.Batch, Settles: d.Settles}
 	if problems := d.check(); problems != nil {

@@ -30,7 +30,7 @@ const (
 )
 
 // Input is a decision to make or withdraw. A and B are addresses: SOURCE:KEY, a puid, or an entity id, which means the
-// entity's anchor.
+// entity's anchor. That two entity ids are the same thing is a decision about the entities: see Merge.
 type Input struct {
 	Verdict   entity.Verdict
 	A, B      string // B only for a decision about a pair

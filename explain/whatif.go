@@ -77,11 +77,11 @@ func (h *Handle) WhatIf(ctx context.Context, q Scenario) (*ScenarioResult, error
 		about.Without = append(about.Without, gone.PUID)
 	}
 	for i, d := range q.Decide {
-		decision, err := h.decisions.Prepare(ctx, d, about.Decisions)
+		prepared, err := h.decisions.Prepare(ctx, d, about.Decisions)
 		if err != nil {
 			return nil, problem.Within(fmt.Sprintf("/decide/%d", i), err)
 		}
-		about.Decisions = append(about.Decisions, decision)
+		about.Decisions = append(about.Decisions, prepared...)
 	}
 	var before, after []*entity.Entity
 	err = h.engine.Retry(ctx, func() (err error) {

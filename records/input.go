@@ -37,7 +37,7 @@ const (
 	MaxSource = 64        // [a-z0-9][a-z0-9_.-]*
 	MaxKey    = 255       // an external key
 	MaxRecord = 64 * 1024 // names and values of one record together
-	MaxBatch  = 1000      // records per request
+	MaxBatch  = 1000      // records per request of HTTP, and puids of ByPUID; Put takes any number
 )
 
 // maxAhead is how far in the future an observation may be, to allow for clock differences.

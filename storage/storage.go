@@ -4,7 +4,6 @@ package storage
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/problem"
 )
 
 // Options configures Open.
@@ -49,7 +49,9 @@ type Options struct {
 // Errors of opening an installation.
 var (
 	// ErrInUse means that another process has the data directory open.
-	ErrInUse = errors.New("sqlite: data directory in use")
+	ErrInUse = problem.Class(problem.ErrUnavailable, "sqlite: data directory in use")
+	// ErrCells means that an installation has another number of cells than Options.Cells.
+	ErrCells = problem.Class(problem.ErrConflict, "storage: wrong number of cells")
 	// ErrStrange means that the server of the cell map was promoted or restored.
 	ErrStrange = fmt.Errorf("postgres: the database is not the one that the cell was written in: %w", cell.ErrUnavailable)
 	// ErrRefused means that a server rejects the role or its password.

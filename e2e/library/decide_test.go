@@ -222,6 +222,21 @@ func mergeThenUnmerge(t *testing.T, s, other *locus.DB) {
 		!strings.Contains(w.Message, "ann said that they are two things: called them") || len(w.Reasons) < 2 {
 		t.Errorf("%+v, %v", w, err)
 	}
+	again := decisions.Input{Verdict: entity.VerdictSame, A: b.Entity.String(), B: a.Entity.String()}
+	supposed, err := other.Explain().WhatIf(t.Context(), explain.Scenario{Of: "a:1", Decide: []decisions.Input{again}})
+	if err != nil || len(supposed.After) != 1 || len(supposed.After[0].Records) != 4 {
+		t.Errorf("a merge after an unmerge would make %+v, %v", supposed, err)
+	}
+	if _, err := s.Decisions().Merge(t.Context(), "b:2", "a:2", by); err != nil {
+		t.Fatal(err)
+	}
+	if e := find(t, other, b.Entity); e.ID != a.Entity || len(e.Members) != 4 {
+		t.Errorf("a merge after an unmerge makes %+v", e.Members)
+	}
+	stand, err := s.Decisions().List(t.Context(), decisions.Query{Of: a.Entity.String()})
+	if err != nil || len(stand.Decisions) != 1 || stand.Decisions[0].Verdict != entity.VerdictSame {
+		t.Errorf("after the merge there are the decisions %+v, %v", stand, err)
+	}
 }
 
 func TestService_UnmergeRefuses(t *testing.T) {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/changes"
 	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/blank"
@@ -507,6 +508,15 @@ func TestP01_WhatIsAcknowledgedIsThereAfterReopening(t *testing.T) {
 	}
 	if _, err := s.Records().Put(t.Context(), []records.Input{left}); !errors.Is(err, locus.ErrClosed) {
 		t.Errorf("put after close: %v", err)
+	}
+	for name, read := range map[string]func() error{
+		"get":     func() error { _, err := s.Records().Get(t.Context(), left.Ref); return err },
+		"search":  func() error { _, _, err := s.Entities().Search(t.Context(), entities.Query{Text: "shop"}); return err },
+		"changes": func() error { _, _, err := s.Changes().Read(t.Context(), changes.Query{}); return err },
+	} {
+		if err := read(); !errors.Is(err, locus.ErrClosed) {
+			t.Errorf("%s after close: %v", name, err)
+		}
 	}
 	s = open(t, dir, 0)
 	defer s.Close()

@@ -128,6 +128,7 @@ var commandErrors = []struct {
 	{cell.ErrClock, "clock", exitFailed, "set the clock, or let NTP set it: timedatectl set-ntp true"},
 	{storage.ErrInUse, "in_use", exitFailed,
 		"use the server that has it open, --url http://127.0.0.1:7070 or the address that it printed; or stop it"},
+	{storage.ErrCells, "conflict", exitConflict, "leave out --cells; locus cell grow adds cells"},
 	{cell.ErrMissing, "not_found", exitNotFound,
 		"locus ingest FILE makes a data directory, locus demo shows one; or name another with --data"},
 	{cell.ErrCopy, "copy", exitFailed, ""},

@@ -75,7 +75,7 @@ func OpenMap(ctx context.Context, maps string, opts *MapOptions) (*storage.Cells
 	}
 	opts.Driver.Follow(cells)
 	if have := cells.Map().Count(0); opts.Cells != 0 && have != uint64(opts.Cells) {
-		err := fmt.Errorf("%w: %s began with %d cells, not %d: leave the number out", cell.ErrIdentity, cell.Redact(maps),
+		err := fmt.Errorf("%w: %s began with %d cells, not %d: leave the number out", storage.ErrCells, cell.Redact(maps),
 			have, opts.Cells)
 		return nil, errors.Join(err, cells.Close())
 	}

@@ -141,7 +141,7 @@ func (o *DirOptions) firstMap(l *ledger) *cell.Spec {
 // complete checks that all cells of the map are there, and dates a map without a date.
 func (o *DirOptions) complete(ctx context.Context, cells *storage.Cells, path string) error {
 	if have := cells.Map().Count(0); o.Cells != 0 && have != uint64(o.Cells) {
-		return fmt.Errorf("%w: %s has %d cells, not %d: leave the number out", cell.ErrIdentity, path, have, o.Cells)
+		return fmt.Errorf("%w: %s has %d cells, not %d: leave the number out", storage.ErrCells, path, have, o.Cells)
 	}
 	if err := openFiles(ctx, cells); err != nil {
 		return err
