@@ -230,7 +230,7 @@ var Picture = map[string]Rule{
 	"storage/all":              {Imports: []string{"storage/postgres", "storage/sqlite"}},
 
 	// storage.Tx is the union of the Stores below it. storage knows backends only by their registration.
-	"storage": {Imports: []string{"audit", "cell", "changelog", "counter", "entity", "lease", "resolve/derived", "rollup"}, Tests: []string{pgx}}, // for tests that damage rows directly
+	"storage": {Imports: []string{"audit", "cell", "changelog", "counter", "entity", "internal/problem", "lease", "resolve/derived", "rollup"}, Tests: []string{pgx}}, // for tests that damage rows directly
 
 	// Reads across cells, and above that a package per noun.
 	"internal/problem": {},

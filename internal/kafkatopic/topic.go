@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -31,9 +30,6 @@ func Partitions(ctx context.Context, client *kgo.Client, name string) (id [16]by
 	topic.Topic = kmsg.StringPtr(name)
 	req.Topics = append(req.Topics, topic)
 	resp, err := req.RequestWith(ctx, client)
-	if _, first := errors.AsType[*kgo.ErrFirstReadEOF](err); errors.Is(err, io.EOF) && !first {
-		err = fmt.Errorf("the broker closed the connection, as it does if the user or the password is wrong: %w", err)
-	}
 	if err != nil {
 		return id, nil, fmt.Errorf("find topic %s: %w", name, err)
 	}

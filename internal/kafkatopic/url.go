@@ -52,7 +52,8 @@ func Options(u *url.URL, password secret.Text) []kgo.Opt {
 		opts = append(opts, kgo.DialTLSConfig(&tls.Config{MinVersion: tls.VersionTLS12}))
 	}
 	if user := u.User.Username(); user != "" {
-		opts = append(opts, kgo.SASL(mechanism(u.Query().Get("sasl"), user, password.Reveal())))
+		a := &auth{Mechanism: mechanism(u.Query().Get("sasl"), user, password.Reveal())}
+		opts = append(opts, kgo.SASL(a), kgo.WithHooks(a))
 	}
 	return opts
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/secret"
 	"github.com/locus-db/locus/sink"
 	"github.com/locus-db/locus/sink/kafka"
@@ -65,7 +64,6 @@ func TestDriver_RefusesOtherURLs(t *testing.T) {
 // For a wrong password the error says that it may be wrong.
 func TestOpen_WrongPassword(t *testing.T) {
 	t.Parallel()
-	longtest.Slow(t)
 	brokers := cluster(t, kfake.EnableSASL(), kfake.Superuser("SCRAM-SHA-512", "locus", "right"))
 	u, err := url.Parse("kafka://locus@" + brokers[0] + "/golden?sasl=scram-sha-512")
 	if err != nil {
