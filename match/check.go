@@ -44,10 +44,11 @@ const (
 // Check returns all reasons to refuse a record of this kind, first those of the whole record, then by attribute and
 // value; nil if there are none. A pointer is /ATTRIBUTE, or /ATTRIBUTE/INDEX if there are several values. Dirty values
 // are accepted. Problems are values over a limit, unreadable or undeclared, a
-// missing required attribute, and a record without any compared attribute. Empty or blank text counts as
-// absent.
+// missing required attribute, and a record without any compared attribute, unless an unknown one may be it. Empty or
+// blank text counts as absent.
 func (s *Schema) Check(a Attributes) []Problem {
 	var whole, problems []Problem
+	known := true
 	if len(a) > MaxAttributes {
 		whole = append(whole, problem.New("", CodeTooMany, fmt.Sprintf("a record has at most %d attributes, this one has %d", MaxAttributes, len(a))))
 	}
@@ -58,7 +59,7 @@ func (s *Schema) Check(a Attributes) []Problem {
 		pointer := func() string { return problem.Pointer(problem.Clip(name)) }
 		attribute, ok := s.Attribute(name)
 		if !ok {
-			problems = append(problems, problem.New(pointer(), CodeUnknown, s.unknown(name)))
+			problems, known = append(problems, problem.New(pointer(), CodeUnknown, s.unknown(name))), false
 			continue
 		}
 		if slices.Contains(missing, name) {
@@ -78,7 +79,7 @@ func (s *Schema) Check(a Attributes) []Problem {
 			}
 		}
 	}
-	if !s.says(a) && missing == nil {
+	if known && !s.says(a) && missing == nil {
 		whole = append(whole, problem.New("", CodeRequired,
 			fmt.Sprintf("a record of kind %s needs an attribute that it can be matched by: send one of %s, or map a column to it", s.Kind, strings.Join(s.compared(), ", "))))
 	}

@@ -80,6 +80,5 @@ func ExampleSchema_Check() {
 		fmt.Println(p.Code, p)
 	}
 	// Output:
-	// required a record of kind place needs an attribute that it can be matched by: send one of name, phones, address, city, region, postcode, latitude, longitude, websites, emails, category, vendor_id, or map a column to it
 	// unknown_attribute nam: kind place has no attribute "nam": did you mean "name"?
 }

@@ -52,6 +52,8 @@ var (
 	ErrInUse = problem.Class(problem.ErrUnavailable, "sqlite: data directory in use")
 	// ErrCells means that an installation has another number of cells than Options.Cells.
 	ErrCells = problem.Class(problem.ErrConflict, "storage: wrong number of cells")
+	// ErrLost means that an installation is there and the file of one of its cells is not.
+	ErrLost = problem.Class(cell.ErrMissing, "sqlite: the file of a cell is missing")
 	// ErrStrange means that the server of the cell map was promoted or restored.
 	ErrStrange = fmt.Errorf("postgres: the database is not the one that the cell was written in: %w", cell.ErrUnavailable)
 	// ErrRefused means that a server rejects the role or its password.

@@ -75,7 +75,11 @@ func (a *app) check(c *cobra.Command, cl *client, request map[string]any) error 
 			term.Count(rows+int64(page))), err
 	})
 	if err != nil {
-		return err
+		f := explainFailure(c.Context(), err)
+		if f.Code == string(httpapi.CodeDamaged) {
+			f.Hint = "--cell checks the other cells; " + restores
+		}
+		return f
 	}
 	all, err := resultOf[httpapi.Checked](result)
 	if err != nil {
@@ -93,9 +97,6 @@ func (a *app) check(c *cobra.Command, cl *client, request map[string]any) error 
 	}
 	f := &failure{Code: "differs", Message: plural(left, "row") + " wrong", Exit: exitFailed,
 		Hint: "locus check --repair recomputes rows that follow from others"}
-	if left != 1 {
-		f.Message = plural(left, "row") + " wrong"
-	}
 	if request["repair"] == true {
 		f.Hint = "the lines above say what to do about each"
 	}

@@ -160,8 +160,12 @@ func open(ctx context.Context, w where, options *storage.Options, service *locus
 	}
 	if !w.shared && errors.Is(err, cell.ErrUnavailable) && !errors.Is(err, cell.ErrWentBack) && ctx.Err() == nil {
 		// A local file that cannot be opened; retrying does not help.
-		return nil, &failure{Code: "failed", Message: fmt.Sprintf("open the data: %v", err),
-			Hint: "check the file, its permissions, and the limit of open files", Exit: exitFailed, Err: err}
+		hint := "check the file, its permissions, and the limit of open files"
+		if errors.Is(err, cell.ErrFormat) {
+			hint = "" // the error says what to do
+		}
+		return nil, &failure{Code: "failed", Message: fmt.Sprintf("open the data: %v", err), Hint: hint, Exit: exitFailed,
+			Err: err}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the data: %w", err)

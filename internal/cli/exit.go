@@ -129,6 +129,7 @@ var commandErrors = []struct {
 	{storage.ErrInUse, "in_use", exitFailed,
 		"use the server that has it open, --url http://127.0.0.1:7070 or the address that it printed; or stop it"},
 	{storage.ErrCells, "conflict", exitConflict, "leave out --cells; locus cell grow adds cells"},
+	{storage.ErrLost, "damaged", exitFailed, restores},
 	{cell.ErrMissing, "not_found", exitNotFound,
 		"locus ingest FILE makes a data directory, locus demo shows one; or name another with --data"},
 	{cell.ErrCopy, "copy", exitFailed, ""},
@@ -165,6 +166,9 @@ var commandErrors = []struct {
 	{cell.ErrURL, "invalid", exitInvalid,
 		"--data DIR; or --map postgres://HOST/NAME, with the rest in PGHOST, PGPORT, PGUSER, PGPASSFILE"},
 }
+
+// restores is the hint for cells that cannot be read.
+const restores = "locus restore BACKUP --data DIR makes the directory that was backed up"
 
 // hints maps codes of the HTTP API to hints.
 var hints = map[httpapi.Code]string{

@@ -97,6 +97,8 @@ func TestExplain(t *testing.T) {
 		{"no url", nil, fmt.Errorf("open: %w", cell.ErrURL), 2, "invalid", "", "PGPASSFILE"},
 		{"in use", nil, fmt.Errorf("open: %w", storage.ErrInUse), 1, "in_use", "", "--url http://127.0.0.1:7070"},
 		{"missing", nil, fmt.Errorf("open: %w", cell.ErrMissing), 4, "not_found", "", "locus ingest"},
+		{"a cell is missing", nil, fmt.Errorf("open: %w", storage.ErrLost), 1, "damaged", "", "locus restore"},
+		{"other cells", nil, fmt.Errorf("open: %w", storage.ErrCells), 5, "conflict", "", "leave out --cells"},
 		{"newer data", nil, fmt.Errorf("open: %w", cell.ErrFormat), 1, "newer_format", "", ""},
 		{"disk full", nil, &fs.PathError{Op: "write", Path: "f", Err: syscall.ENOSPC}, 6, "no_room", "", "disk"},
 		{"no right", nil, &fs.PathError{Op: "open", Path: "f", Err: syscall.EACCES}, 1, "forbidden", "", ""},

@@ -18,6 +18,7 @@ import (
 	"github.com/locus-db/locus/internal/term"
 	"github.com/locus-db/locus/match"
 	"github.com/locus-db/locus/sources"
+	"github.com/locus-db/locus/storage"
 	_ "github.com/locus-db/locus/storage/all"
 )
 
@@ -50,7 +51,7 @@ func (a *app) ingestCommand() *cobra.Command {
 func (a *app) ingestFiles(c *cobra.Command, o *ingesting, files []string) error {
 	nothing := o.dryRun || o.preview
 	cl, err := a.connect(c, unless(nothing, o.opens(writes, loads)))
-	missing := errors.Is(err, cell.ErrMissing)
+	missing := errors.Is(err, cell.ErrMissing) && !errors.Is(err, storage.ErrLost)
 	if err != nil && !missing {
 		return err
 	}

@@ -3,8 +3,8 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -220,7 +220,7 @@ func arguments(names ...string) cobra.PositionalArgs {
 		if len(args) == len(names) {
 			return nil
 		}
-		hint := fmt.Sprintf("%s %s", c.CommandPath(), strings.Join(names, " "))
+		hint := c.CommandPath() + " " + cmp.Or(strings.Join(names, " "), "--help")
 		if len(args) < len(names) {
 			return usage(hint, "%s: %s is missing", c.CommandPath(), names[len(args)])
 		}

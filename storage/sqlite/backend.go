@@ -135,7 +135,7 @@ func (c *Cell) touch() error {
 	_, err := os.Stat(c.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%w: cell file %s: restore it from a backup", cell.ErrMissing, c.path)
+		return fmt.Errorf("%w: %s: restore it from a backup", storage.ErrLost, c.path)
 	case err != nil:
 		return fmt.Errorf("open cell: %w", err)
 	}

@@ -138,7 +138,7 @@ func TestOpenDir_Refuses(t *testing.T) {
 	}{
 		"other rules":          {nil, sqlite.DirOptions{Rules: "r2"}, cell.ErrIdentity, `"r2"`},
 		"another number":       {nil, sqlite.DirOptions{Rules: "r", Cells: 5}, storage.ErrCells, "has 4 cells, not 5"},
-		"a cell missing":       {func(dir string) error { return os.Remove(file(dir, "g0-2")) }, sqlite.DirOptions{Rules: "r"}, cell.ErrMissing, "g0-2.db"},
+		"a cell missing":       {func(dir string) error { return os.Remove(file(dir, "g0-2")) }, sqlite.DirOptions{Rules: "r"}, storage.ErrLost, "g0-2.db"},
 		"two cells swapped":    {func(dir string) error { return swap(file(dir, "g0-1"), file(dir, "g0-3")) }, sqlite.DirOptions{Rules: "r"}, cell.ErrIdentity, "swapped"},
 		"a cell as authority":  {func(dir string) error { return swap(file(dir, "g0-0"), file(dir, "g0-3")) }, sqlite.DirOptions{Rules: "r"}, cell.ErrIdentity, "g0-3"},
 		"nothing there":        {os.RemoveAll, sqlite.DirOptions{Rules: "r", MustExist: true}, cell.ErrMissing, "holds no data"},

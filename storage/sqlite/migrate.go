@@ -15,6 +15,7 @@ import (
 	lib "modernc.org/sqlite/lib"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/storage"
 	"github.com/locus-db/locus/storage/internal/posting"
 )
 
@@ -71,7 +72,7 @@ func migrated(ctx context.Context, path string, o *Options) (*conn, error) {
 	case current > 0:
 		err = upgrade(ctx, path, current)
 	case o.MustExist:
-		err = fmt.Errorf("%w: cell file %s is empty: restore it from a backup", cell.ErrMissing, path)
+		err = fmt.Errorf("%w: %s is empty: restore it from a backup", storage.ErrLost, path)
 	default:
 		err = c.create(path, o)
 	}
@@ -186,7 +187,7 @@ func (c *conn) format(path string) (int64, error) {
 	version, reader := version&(1<<readerShift-1), version>>readerShift
 	switch {
 	case id != applicationID && (id != 0 || version != 0 || reader != 0 || tables != 0):
-		return 0, fmt.Errorf("%w: %s is a database of another program: choose another directory", cell.ErrFormat, path)
+		return 0, fmt.Errorf("%w: %s is a database of another program: restore the cell from a backup, or choose another directory", cell.ErrFormat, path)
 	case version > format && reader > 0 && reader <= format:
 		return format, nil // a newer Locus has only added tables or columns
 	case version > format:
@@ -200,7 +201,7 @@ func (c *conn) format(path string) (int64, error) {
 // notDatabase wraps the error of a file that SQLite cannot read in ErrFormat.
 func notDatabase(path string, err error) error {
 	if code(err)&0xff == lib.SQLITE_NOTADB {
-		return fmt.Errorf("%w: %s is no database: choose another directory: %w", cell.ErrFormat, path, err)
+		return fmt.Errorf("%w: %s is no database: restore the cell from a backup, or choose another directory: %w", cell.ErrFormat, path, err)
 	}
 	return err
 }
