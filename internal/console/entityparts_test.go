@@ -122,6 +122,23 @@ func TestEntity_TimelineShowsHowManyRecords(t *testing.T) {
 	}
 }
 
+// Without changes the page says how far back it has looked.
+func TestEntity_NoChanges(t *testing.T) {
+	t.Parallel()
+	for want, h := range map[string]*explain.Lineage{
+		"No changes in the log.":          {},
+		"the command reads older ones":    {Since: noon},
+		"Unavailable. Reload in a moment": nil,
+	} {
+		root := render(t, func(out io.Writer) error {
+			return console.New("1").Entity(out, console.Entity{Why: why(t, "A"), Schema: match.Place(), RecordPath: recordPath, How: h})
+		})
+		if got := text(byID(t, root, "history").Parent); !strings.Contains(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // An entity of many records is rows in a part that scrolls, with all links of fewer records.
 func TestEntity_ManyRecordsAreRows(t *testing.T) {
 	t.Parallel()

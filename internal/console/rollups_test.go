@@ -121,6 +121,19 @@ func rollupRenderings(t testing.TB, c *console.Console, s string) map[string]fun
 	}
 }
 
+// The one process of a data directory has a name in the leases that says nothing to people.
+func TestRollups_FollowedByThisServer(t *testing.T) {
+	t.Parallel()
+	s := statusOf(1, 1)
+	s.Cells[0].Owner = "alone"
+	root := render(t, func(w io.Writer) error {
+		return console.New("").Rollups(w, console.Rollups{Time: noon, Rollups: []rollups.Status{*s}})
+	})
+	if list := text(byID(t, root, "rollups")); !strings.Contains(list, "followed by this server") {
+		t.Error(list)
+	}
+}
+
 func TestRollups_StatesOfCells(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
