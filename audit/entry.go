@@ -57,7 +57,8 @@ type Entry struct {
 	// Address of the caller without its port, "" for a command on the machine of the databases.
 	Address   string `json:"address,omitempty"`
 	RequestID string `json:"request_id,omitempty"`
-	// Action is the method and the pattern of the route. Targets are the things that it is about, by name: "rollup=shops".
+	// Action is the method and the pattern of the route. Targets are the things that it is about, by name:
+	// "rollup=shops".
 	Action  string   `json:"action,omitempty"`
 	Targets []string `json:"targets,omitempty"`
 	// Outcome is "ok" or the code of an error.

@@ -11,7 +11,7 @@ import (
 // Keep is how long a Store keeps rows at least.
 const Keep = 400 * 24 * time.Hour
 
-// Position is the place of a row in the order of time, in which rows of several chains are read.
+// Position is the place of a row in the order of time, the order of reading several chains.
 type Position struct {
 	At         int64 // milliseconds since 1970
 	Chain, Seq int64

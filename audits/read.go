@@ -60,7 +60,7 @@ func (h *Handle) Verify(ctx context.Context, heads []audit.Head) (report *audit.
 	return report, engine.Wrap(err)
 }
 
-// secretName is the definition of the secret by which keys of records are hashed.
+// secretName is the definition of the secret that hashes keys of records.
 const secretName = "audit"
 
 // Hash returns a text as an HMAC under a secret of the installation, in hex, so that entries about a text can be found

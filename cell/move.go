@@ -36,8 +36,8 @@ type MoveOptions[T Store] struct {
 	Leases func(T) lease.Store
 	// Copier returns the rows of a transaction.
 	Copier func(T) Copier
-	// Made lists up to limit keys of rows that are rebuilt rather than copied (JournaledEntity), those after the given key
-	// only.
+	// Made lists up to limit keys of rows that are rebuilt rather than copied (JournaledEntity), those after the given
+	// key only.
 	Made func(ctx context.Context, t T, after []any, limit int) ([][]any, error)
 	// Make rebuilds the derived rows for keys in to from the rows in from, and deletes rows that from does not have. A
 	// nil from has no rows.

@@ -19,8 +19,8 @@ type Readdress struct {
 	// URL maps a URL, or a template of URLs, of the original to one of the copy, and reports whether it has an entry
 	// for the URL. A URL of the copy stays as it is.
 	URL func(url string) (string, bool)
-	// Agree is called with the old and new URL of every cell before anything is written. If it returns an error, Readdress
-	// changes nothing.
+	// Agree is called with the old and new URL of every cell before anything is written. If it returns an error,
+	// Readdress changes nothing.
 	Agree func(m *Map, cells []Readdressed) error
 }
 

@@ -66,7 +66,7 @@ type Range struct {
 	Hi int64 `json:"hi,string"`
 }
 
-// Window is the segment of the ring, and the range of times, in which an ID is minted to live close to a key
+// Window is the segment of the ring, and the range of times, where an ID is minted to live close to a key
 // (locality.Segment).
 type Window struct {
 	Lo uint64 `json:"segment_lo"`

@@ -8,7 +8,7 @@ import "context"
 type Server struct {
 	// Name has the role, the hosts and the ports, without a password.
 	Name string `json:"server"`
-	// Trouble is the reason why the server cannot be reached, in which case the other fields are unknown; "" otherwise.
+	// Trouble is the reason why the server cannot be reached; the other fields are then unknown; "" otherwise.
 	Trouble string `json:"trouble,omitempty"`
 	Version string `json:"version,omitempty"`
 	// Profile is that of a managed platform, "" for any other server.
@@ -22,8 +22,8 @@ type Server struct {
 	Own         int `json:"own"`
 	Connections int `json:"connections"`
 	Used        int `json:"used"`
-	// ClockMS is how many milliseconds the server's clock is ahead of this machine's, 0 if the difference is smaller than
-	// the round trip.
+	// ClockMS is how many milliseconds the server's clock is ahead of this machine's, 0 if the difference is smaller
+	// than the round trip.
 	ClockMS int64 `json:"clock_ms"`
 	// Recovering reports whether the server is a standby itself.
 	Recovering bool `json:"recovering"`

@@ -52,7 +52,8 @@ type Status struct {
 	// Migrating is the kind whose records are being resolved again, "" if there is none. Switched is how many records
 	// are done.
 	Migrating string `json:"migrating,omitempty"`
-	// Upgrade is the step of a running upgrade, or "needed" if the entities were made by an older version of the matcher.
+	// Upgrade is the step of a running upgrade, or "needed" if the entities were made by an older version of the
+	// matcher.
 	Upgrade  string `json:"upgrade,omitempty"`
 	Migrated int    `json:"migrated,omitempty"`
 	// Epoch is the version of the cell map, which covers ids up to Until. Generation takes new keys, Floor is the

@@ -77,7 +77,7 @@ func (h *Hit) check(known bool) error {
 	return nil
 }
 
-// window is the time range in which hits are accepted.
+// window is the time range of accepted hits.
 type window struct{ from, to time.Time }
 
 func windowAt(now time.Time) window { return window{now.Add(-Window), now.Add(ahead)} }

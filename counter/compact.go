@@ -197,7 +197,7 @@ func (c *compactor) encode(ctx context.Context, tx Tx, keys []BucketKey, failed 
 }
 
 // merge builds a compacted day from open buckets and an earlier compacted day, with the detail of the latter. A
-// prepared day in which nothing was counted is empty.
+// prepared day without a count is empty.
 func (c *compactor) merge(key BucketKey, open []int64, fine [][]int64,
 	compacted *CompactedDay) (day CompactedDay, empty bool, err error) {
 	values, count := dayValues(c.kind, fine)

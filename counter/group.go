@@ -7,7 +7,7 @@ import (
 	"iter"
 )
 
-// Batches returns the parts of batches in the group, in the order in which they are counted.
+// Batches returns the parts of batches in the group, in the order of counting.
 func (g *CommitGroup) Batches() []*GroupBatch { return g.parts }
 
 // Name returns the key or the producer of the batch, the zero BatchName if the batch counts each time it is sent.

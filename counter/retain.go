@@ -145,7 +145,7 @@ func (r *Recorder) drop(ctx context.Context, db Database, look looked, since int
 	return damaged, nil
 }
 
-// contended limits the attempts to rewrite days in which other processes count.
+// contended limits the attempts to rewrite days where other processes count.
 const contended = 100
 
 // unwritten returns the error of one of the days that were not written, one without a conflict if there is one.

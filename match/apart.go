@@ -48,8 +48,8 @@ func joinedCode(letters, w string) string {
 // maxLetters is the number of letters before the digits of a model number that is written apart.
 const maxLetters = 5
 
-// spacedCode returns the groups of digits at the beginning of words as one model number, with the letter before them, as
-// in "0 986 479 098". There have to be three or more, because two numbers may be of two things.
+// spacedCode returns the groups of digits at the beginning of words as one model number, with the letter before them,
+// as in "0 986 479 098". There have to be three or more, because two numbers may be of two things.
 func spacedCode(letter string, words []string) string {
 	n, size := 0, 0
 	for n < len(words) && digits(words[n]) && !isYear(words[n]) {

@@ -21,7 +21,7 @@ gt502 hk852 hr385 hu36 id62 ie353 il972 in91 is354 it39 jo962 jp81 ke254 kr82 kw
 ng234 nl31 no47 np977 nz64 pa507 pe51 ph63 pk92 pl48 pt351 py595 qa974 ro40 rs381 ru7 sa966 se46 sg65 si386 sk421 th66 tn216 tr90 tw886
 ua380 uk44 uy598 ve58 vn84 za27`
 
-// trunkKept is the country in which the leading 0 is part of the number.
+// trunkKept is the country where the leading 0 is part of the number.
 const trunkKept = "it"
 
 // international returns the international form of a national number, if the country is known and the number

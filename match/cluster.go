@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The limits of clustering, in the order in which they apply.
+// The limits of clustering, in the order of their use.
 const (
 	// MaxBlockSize is H: a blocking key carried by more records yields no candidates. Records with identical
 	// content count once, here and below.
@@ -19,7 +19,7 @@ const (
 	MaxBlockWords    = 8
 	// MaxComponent is C: a component of more records is cut at higher weights.
 	MaxComponent = 100
-	// CutStep is the amount by which the weight of a cut rises per step.
+	// CutStep is how much the weight of a cut rises per step.
 	CutStep Weight = 250
 	// CutMax is the highest weight of a cut: T + 15 bits.
 	CutMax = Threshold + 1500

@@ -203,7 +203,7 @@ func equalLetters(a, b string) int {
 	return i
 }
 
-// digitsApart counts the bytes in which two texts of equal length differ.
+// digitsApart counts the bytes where two texts of equal length differ.
 func digitsApart(a, b string) (n int) {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {

@@ -148,7 +148,7 @@ func (r *Record) kept(other *Record, of level) (own, others []string) {
 	return keptWords(x.tokens, l.usedA, numbers), keptWords(y.tokens, l.usedB, numbers)
 }
 
-// fieldOf returns the field in which an attribute is compared, fieldCount if there is none.
+// fieldOf returns the field that compares an attribute, fieldCount if there is none.
 func (s *Schema) fieldOf(a Attribute) field {
 	switch a.Type {
 	case TypeName:

@@ -18,7 +18,7 @@ func alignFirms(a, b []token) alignment {
 	return l
 }
 
-// abbreviations pairs unpaired words of which one abbreviates the other, if the names have another word in common.
+// abbreviations pairs unpaired words where one abbreviates the other, if the names have another word in common.
 func (l *alignment) abbreviations(a, b []token) {
 	if l.weight == 0 {
 		return

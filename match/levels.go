@@ -19,8 +19,9 @@ type Field struct {
 type FieldLevel struct {
 	Text   string
 	Weight Weight // of the kind, or else of its style, or else of the table
-	// Counted reports whether the term-frequency table determines the level: by whether the values distinguish the things
-	// of a series, or whether many records have a title. Weights learned from data keep the weight of such a level.
+	// Counted reports whether the term-frequency table determines the level: by whether the values distinguish the
+	// things of a series, or whether many records have a title. Weights learned from data keep the weight of such a
+	// level.
 	Counted bool
 }
 

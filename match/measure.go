@@ -143,7 +143,7 @@ func compareSizes(a, b []measure) level {
 	return found
 }
 
-// measured are quantities of which a title has one, in any unit.
+// measured are quantities that a title has once, in any unit.
 var measured = wordSet(`memory volume mass power charge`)
 
 // agrees reports whether a measure in a unit agrees with a measure of the other title.

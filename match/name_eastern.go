@@ -59,8 +59,8 @@ var easternTrades = strings.Fields(fold(`
 무역 상사 상회 건설 건축 전자 전기 물류 운송 식품 식당 섬유 화학 산업 공업 제약 기계 자동차 은행 보험 병원 의원 약국 치과 호텔 소프트 시스템 서비스 컨설팅 유통 개발
 에너지 기술 정보 통신 가구 교육 여행 그룹 홀딩스`))
 
-// easternPlaces are the places that names of firms begin with most often, folded: by law in China, and the provinces and
-// largest cities of Japan and Korea.
+// easternPlaces are the places that names of firms begin with most often, folded: by law in China, and the provinces
+// and largest cities of Japan and Korea.
 var easternPlaces = strings.Fields(fold(`
 北京 上海 天津 重庆 河北 山西 辽宁 吉林 黑龙江 江苏 浙江 安徽 福建 江西 山东 河南 湖北 湖南 广东 海南 四川 贵州 云南 陕西 甘肃 青海 台湾 内蒙古 广西 西藏 宁夏 新疆 香港 澳门
 广州 深圳 杭州 成都 武汉 南京 西安 苏州 郑州 长沙 青岛 沈阳 大连 宁波 厦门 无锡 佛山 东莞 合肥 福州 济南 哈尔滨 长春 石家庄 昆明 南昌 贵阳 南宁 太原 兰州 珠海 温州 泉州

@@ -21,8 +21,8 @@ func relate(x, y *residual, a, b whole) level {
 	}
 }
 
-// whole is what kind of place a record describes, such as a church or a pharmacy: is by its name and its first category,
-// apart without the categories that the other record has, too.
+// whole is what kind of place a record describes, such as a church or a pharmacy: is by its name and its first
+// category, apart without the categories that the other record has, too.
 type whole struct{ is, apart parts }
 
 // beside returns what a record is relative to another. A shared category does not make one of them the

@@ -142,8 +142,8 @@ func (p *TermFrequencies) addSeries(counts series) {
 // Tells reports whether, according to the table, different values of an attribute mean different things of one name.
 func (p *TermFrequencies) Tells(a Attribute) bool { return p.tells(&a) != 0 }
 
-// Avoided reports whether all that the table has found of a variant is that few records of one name share its value. The shops that
-// list a thing once avoid each other, too.
+// Avoided reports whether all that the table has found of a variant is that few records of one name share its value.
+// The shops that list a thing once avoid each other, too.
 func (p *TermFrequencies) Avoided(a Attribute) bool {
 	return a.Role == RoleVariant && p.tells(&a) == 1<<gapNear
 }

@@ -7,15 +7,16 @@ import (
 	"strings"
 )
 
-// In a file without duplicates no value recurs among the records of a title, and yet the evenings of a tour are its things. Two
-// signs show it. Things of one title avoid a value that another of them has: no size of a shirt is listed twice. And a date of
-// the thing is no more often equal among the records of one title than among any others: these are not one thing.
+// In a file without duplicates no value recurs among the records of a title, and yet the evenings of a tour are its
+// things. Two signs show it. Things of one title avoid a value that another of them has: no size of a shirt is listed
+// twice. And a date of the thing is no more often equal among the records of one title than among any others: these are
+// not one thing.
 
 const (
 	// apartTitles is the number of titles of several records from which they show either.
 	apartTitles = 20
-	// apartLeast is the number of pairs that have one value by chance from which fewer show that values are avoided, and the
-	// number of pairs of one title from which their dates show that they are of different things.
+	// apartLeast is the number of pairs that have one value by chance from which fewer show that values are avoided,
+	// and the number of pairs of one title from which their dates show that they are of different things.
 	apartLeast, apartPairs = 20, 100
 	// avoided is the share of the pairs that have one value by chance up to which values are avoided.
 	avoided = 0.25
@@ -83,8 +84,8 @@ func (s series) meet(a *Attribute) (m meeting) {
 	return m
 }
 
-// apart returns the attributes whose values are of different things in a file without duplicates, with the gaps. A number tells things
-// apart where a date does, and prices never do: those of one thing differ.
+// apart returns the attributes whose values are of different things in a file without duplicates, with the gaps. A
+// number tells things apart where a date does, and prices never do: those of one thing differ.
 func (s series) apart() map[*Attribute]gaps {
 	found, meetings, dated := map[*Attribute]gaps{}, map[*Attribute]meeting{}, false
 	for a := range s.values {

@@ -56,7 +56,7 @@ func (s *splitter) measured(m measure, instead int) {
 	s.words, s.numberAt = append(s.words[:len(s.words)-instead], m.word()), 0
 }
 
-// contents are the quantities in which the size of a package is given.
+// contents are the quantities that give the size of a package.
 var contents = wordSet(`volume mass`)
 
 // addNumber adds a word with a digit.

@@ -69,8 +69,8 @@ const (
 	// fewCounted is the number of records with a name below which the built-in tables are better than counts; see
 	// TermsOf.
 	fewCounted = 500
-	// mostCounted is the number of records that TermsOf counts at most: the weight of a word reaches its maximum when one
-	// name in 160,000 has it.
+	// mostCounted is the number of records that TermsOf counts at most: the weight of a word reaches its maximum when
+	// one name in 160,000 has it.
 	mostCounted = 100_000
 )
 

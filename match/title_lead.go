@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// A list may number its episodes, issues or tracks before their titles: Ep. 7 - X, #7: X, 7. X, S2E7 X. Other lists have
-// X alone, so such a number is no part of the title. Two different numbers are two things.
+// A list may number its episodes, issues or tracks before their titles: Ep. 7 - X, #7: X, 7. X, S2E7 X. Other lists
+// have X alone, so such a number is no part of the title. Two different numbers are two things.
 
-// cutLead cuts the number off the beginning of a title. A number without a word for an episode or a chapter needs a sign
-// behind it.
+// cutLead cuts the number off the beginning of a title. A number without a word for an episode or a chapter needs a
+// sign behind it.
 func cutLead(raw string) (lead, title string) {
 	word, rest, more := cutWord(raw)
 	of := volumeWords[fold(word)]
@@ -34,8 +34,8 @@ func cutWord(text string) (word, rest string, more bool) {
 	return word, strings.TrimSpace(rest), more
 }
 
-// leadNumber returns the number in a word before a title, without leading zeros, and what is numbered if the word says it: Ep7,
-// S2E7. It reports whether a sign ends the number, as in #7: and 7.
+// leadNumber returns the number in a word before a title, without leading zeros, and what is numbered if the word says
+// it: Ep7, S2E7. It reports whether a sign ends the number, as in #7: and 7.
 func leadNumber(word string) (lead, of string, ended bool) {
 	w := strings.TrimRight(word, ".:)|")
 	ended = w != word

@@ -60,7 +60,7 @@ func (m *Mirror) Standings() []Standing {
 	return list
 }
 
-// StandingOf reads the progress of the mirror of a source in a target. Cells of which nothing was mirrored yet
+// StandingOf reads the progress of the mirror of a source in a target. Cells without anything mirrored yet
 // are included. The error wraps ErrForeign if the target has the mirror of another installation.
 func StandingOf(ctx context.Context, source Source, target Target) ([]Standing, error) {
 	installation, cells, err1 := source.Installation(ctx)

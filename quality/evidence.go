@@ -24,8 +24,8 @@ type LevelEvidence struct {
 	Apart     int `json:"apart"`
 	Same      int `json:"same"`
 	Different int `json:"different"`
-	// Matching counts the pairs of records of one entity with the level, of MatchingOf with any level in the field; Random
-	// and RandomOf count random pairs of two entities in the same way. The quotients are m and u, see Shares.
+	// Matching counts the pairs of records of one entity with the level, of MatchingOf with any level in the field;
+	// Random and RandomOf count random pairs of two entities in the same way. The quotients are m and u, see Shares.
 	Matching   int `json:"matching"`
 	MatchingOf int `json:"matching_of"`
 	Random     int `json:"random"`
@@ -42,7 +42,7 @@ type KeyCount struct {
 // keyed is how many records are normalised to count their blocking keys.
 const keyed = 1000
 
-// evidenceOf lists the levels of the fields in which a compared pair has a level, or which the kind weighs itself.
+// evidenceOf lists the levels of the fields where a compared pair has a level, or that the kind weighs itself.
 // within and apart are the agreement of pairs in one entity and of random pairs in two entities.
 func evidenceOf(m *match.Matcher, pairs []survey.Pair, within, apart []match.Vector) []LevelEvidence {
 	fields := m.Fields()

@@ -67,7 +67,7 @@ func vectorsApart(m *match.Matcher, records []*entity.Record,
 }
 
 // Shares returns the m and the u of a level: how often two records of one entity have it, and how often two random
-// records of different entities do, among pairs in which both have a value. A number of pairs is 0 if its share is
+// records of different entities do, among pairs where both have a value. A number of pairs is 0 if its share is
 // unknown.
 func (e *LevelEvidence) Shares() (m, u float64) {
 	return float64(e.Matching) / float64(max(e.MatchingOf, 1)), float64(e.Random) / float64(max(e.RandomOf, 1))

@@ -198,7 +198,7 @@ func (v *checks) note(what string, e expected, is string) *suspect {
 // equal reports whether two stored entities are equal in all parts.
 func equal(a, b *entity.Entity) bool { return difference(a, b) == "" }
 
-// difference names the first part in which two entities differ, "" if there is none.
+// difference names the first part where two entities differ, "" if there is none.
 func difference(a, b *entity.Entity) string {
 	switch {
 	case a.ID != b.ID:

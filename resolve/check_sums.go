@@ -12,7 +12,7 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// skipped is the amount by which the numbers of a log rise when a cell continues from a copy of itself; see
+// skipped is how much the numbers of a log rise when a cell continues from a copy of itself; see
 // cell.Store.Skip.
 const skipped = 1 << 20
 

@@ -22,7 +22,7 @@ const (
 	postingsPage = 2000
 )
 
-// Compact makes generation the oldest one in which keys and blocking keys are looked up: it copies the postings of
+// Compact makes generation the oldest one where keys and blocking keys are looked up: it copies the postings of
 // older cells into those of the current generation, then the keys (cell.Compact). Records, edges and entities stay
 // where they are. Compact can be interrupted and repeated at any point.
 func (r *Resolver) Compact(ctx context.Context, cells *storage.Cells, to int, progress func(cell.Progress)) error {

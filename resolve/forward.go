@@ -27,8 +27,8 @@ var ErrNotHolder = problem.Class(problem.ErrUnavailable, "resolve: the process d
 
 // Peers connects the processes that share cells.
 type Peers interface {
-	// Address returns the URL under which other processes send their writes to this one, "" if they cannot. It is stored
-	// in the lease, so it may contain a password.
+	// Address returns the URL under which other processes send their writes to this one, "" if they cannot. It is
+	// stored in the lease, so it may contain a password.
 	Address() string
 	// Forward calls Queue.Take in the process at an address. The error wraps ErrNotHolder if nothing was applied, and
 	// otherwise ErrCommitUnknown.

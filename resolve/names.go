@@ -78,8 +78,8 @@ func (b *batch) renamed(ctx context.Context, m *candidateSet) (drawn []entity.PU
 	for f, before := range former {
 		carriers := m.carriers[f]
 		if b.repair {
-			// The former count is unknown. Its lower bound is the number of records not in the redo set, its upper bound
-			// that plus all others.
+			// The former count is unknown. Its lower bound is the number of records not in the redo set, its upper
+			// bound that plus all others.
 			settled := b.settled(m, f)
 			least := match.DifferentNames(carrying(f, settled, b.nodes))
 			if !match.SameWeight(least, least+len(carriers)-len(settled)) {

@@ -49,9 +49,9 @@ type Prediction struct {
 	Outcome Outcome
 	// Entity is the entity that the record would be in. It is zero if the put would create it with a new id.
 	Entity locality.ID
-	// Merges are the entities whose ids would redirect to Entity afterwards. Splits are the entities whose records would
-	// no longer be together, for example after a correction or because a blocking key becomes a stop key. Both are
-	// ordered.
+	// Merges are the entities whose ids would redirect to Entity afterwards. Splits are the entities whose records
+	// would no longer be together, for example after a correction or because a blocking key becomes a stop key. Both
+	// are ordered.
 	Merges, Splits []locality.ID
 }
 

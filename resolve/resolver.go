@@ -36,8 +36,8 @@ type Options struct {
 	// the cell map is refreshed and the call repeated.
 	Mint func(entity.Ref, locality.Segment) (locality.ID, error)
 	Now  func() time.Time
-	// Hold makes the resolver only put records, which stay pending, until Load or Release. Work that a crash left undone
-	// waits as well.
+	// Hold makes the resolver only put records, which stay pending, until Load or Release. Work that a crash left
+	// undone waits as well.
 	Hold bool
 	// Cache is the number of records cached in memory, decoded and normalised. Defaults to 50,000.
 	Cache int

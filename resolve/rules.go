@@ -64,7 +64,8 @@ type Terms struct {
 	Hash string `json:"hash"`
 	// Kind is the kind of the counted records, "" if none were counted.
 	Kind string `json:"kind,omitempty"`
-	// Records, Tokens and Chains are the numbers of items counted in the term-frequency table; Bytes is its encoded size.
+	// Records, Tokens and Chains are the numbers of items counted in the term-frequency table; Bytes is its encoded
+	// size.
 	Records int `json:"records"`
 	Tokens  int `json:"tokens"`
 	Chains  int `json:"chains"`

@@ -19,8 +19,8 @@ const (
 	mostAsked = 400
 	// mostRead limits the possible matches that are read to find these.
 	mostRead = 4000
-	// wellJoined is the match weight from the threshold, in hundredths of a bit, from which a pair within an entity is no
-	// question: 9 bits for most kinds.
+	// wellJoined is the match weight from the threshold, in hundredths of a bit, from which a pair within an entity is
+	// no question: 9 bits for most kinds.
 	wellJoined = 400
 	// mostKnown is how many decided pairs, the newest, are used to assess a pattern.
 	mostKnown = 1000

@@ -45,7 +45,7 @@ func (s Int128) times(sign int64) Int128 {
 	return s
 }
 
-// fits reports whether the sum fits into 64 bits, in which case Low is its value.
+// fits reports whether the sum fits into 64 bits; then Low is its value.
 func (s Int128) fits() bool { return s.High == s.Low>>63 }
 
 // format formats the sum as formatNumber does a number.

@@ -175,7 +175,7 @@ func (v *Value) settle() {
 	}
 }
 
-// rank returns the number by which values are ordered, nil for none.
+// rank returns the number that orders values, nil for none.
 func (v Value) rank() *big.Rat {
 	switch {
 	case v.None:

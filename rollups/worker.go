@@ -55,7 +55,7 @@ type worker struct {
 	busy   atomic.Bool  // a generation is being built or erased
 }
 
-// newWorker completes w, of which the fields up to the follower are given.
+// newWorker completes w, whose fields up to the follower are set.
 func newWorker(w *worker) *worker {
 	w.wake = make(chan struct{}, 1)
 	w.follower = rollup.NewFollower(rollup.Options{

@@ -38,7 +38,7 @@ const (
 	Different What = "different" // the target has another content
 )
 
-// Difference is an ID of which the target has something else than the installation.
+// Difference is an ID whose content in the target differs from the installation.
 type Difference struct {
 	ID   locality.ID `json:"id"`
 	What What        `json:"what"`

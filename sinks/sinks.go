@@ -19,8 +19,8 @@ import (
 
 // Options configure how a process delivers.
 type Options struct {
-	// Secret returns the secret that a definition names. The error is the reason why the host of the URL must not get it.
-	// Defaults to the value of the environment variable, for any host.
+	// Secret returns the secret that a definition names. The error is the reason why the host of the URL must not get
+	// it. Defaults to the value of the environment variable, for any host.
 	Secret func(name string, to *url.URL) (value string, err error)
 	// Files is the directory below which sinks of the scheme file: write. Without it they fail.
 	Files string

@@ -33,8 +33,8 @@ type Options struct {
 	Compile func(mapping, name string, kinds []*match.Schema) (Mapper, error)
 	// DefineOnly creates and changes sources, and reads none: for commands.
 	DefineOnly bool
-	// Secret returns the secret that a definition names. The error is the reason why the host of the URL must not get it.
-	// Defaults to the value of the environment variable, for any host.
+	// Secret returns the secret that a definition names. The error is the reason why the host of the URL must not get
+	// it. Defaults to the value of the environment variable, for any host.
 	Secret func(name string, to *url.URL) (value string, err error)
 }
 

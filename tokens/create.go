@@ -25,7 +25,8 @@ type Request struct {
 	WriteSources []string
 	// Restriction narrows what the principal sees; the zero value hides nothing.
 	Restriction Restriction
-	// Rates limit the principal; zero fields mean the defaults, 200 requests, 20,000 records and 100,000 hits per second.
+	// Rates limit the principal; zero fields mean the defaults, 200 requests, 20,000 records and 100,000 hits per
+	// second.
 	Rates Rates
 	// Life is how long the token is valid, at most 366 days. Defaults to 90 days.
 	Life time.Duration

@@ -86,7 +86,7 @@ type Token struct {
 	// Login means that locus login has made the token, for the person whom others read as Author, if that is not Name.
 	Login  bool   `json:"login,omitempty"`
 	Author string `json:"author,omitempty"`
-	// Used is the last hour in which the token was used, zero if it was not.
+	// Used is the last hour when the token was used, zero if it was not.
 	Used time.Time `json:"used,omitzero"`
 }
 
@@ -108,7 +108,8 @@ type catalog struct {
 	LoginSecret []byte `json:"login_secret,omitempty"`
 	// Blocks are the principals that are refused, the oldest block first.
 	Blocks []Block `json:"blocks,omitempty"`
-	// Boot is the last bootstrap token, nil if there was none. Its end is kept, so that a restart does not begin it again.
+	// Boot is the last bootstrap token, nil if there was none. Its end is kept, so that a restart does not begin it
+	// again.
 	Boot *row `json:"boot,omitempty"`
 }
 

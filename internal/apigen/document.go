@@ -56,7 +56,7 @@ type Param struct {
 type Named struct {
 	Name   string
 	Fields []Field
-	Strict bool // a body, of which every field is known
+	Strict bool // a body whose every field is known
 }
 
 // Field is a property of an object.

@@ -75,7 +75,7 @@ var middleNames = nameSet(`middle mid middlename middlenames middleinitial midin
 // generations are names, without "_", of columns for what follows a family name, such as Jr.
 var generations = nameSet(`suffix namesuffix generation generationalsuffix suffixname nameextension`)
 
-// nameParts are the attributes of which a person's name is composed, and the names of columns that continue each.
+// nameParts are the attributes that compose a person's name, and the names of columns that continue each.
 var nameParts = map[match.Role]map[string]bool{match.RoleGiven: middleNames, match.RoleFamily: generations}
 
 // composeName composes the given names, or the family names, of columns with one part each: first and middle name, or

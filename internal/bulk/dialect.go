@@ -50,7 +50,7 @@ func (f *fields) strings(to []string) []string {
 
 func (f *fields) finish(start int) { f.spans = append(f.spans, span{start, len(f.text)}) }
 
-// literal adds the fields of a line in which no character quotes.
+// literal adds the fields of a line where no character quotes.
 func (f *fields) literal(d Dialect, line []byte) {
 	base := len(f.text)
 	f.text = append(f.text, line...)

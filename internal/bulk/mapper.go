@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// cell is a value of a column. Columns are numbered in the order in which the file names them.
+// cell is a value of a column. Columns are numbered in the order of the file.
 type cell struct {
 	column int
 	value  string

@@ -15,7 +15,7 @@ import (
 )
 
 // language is the set of lower-case letters beyond ASCII of a language, or of several that are written together, and
-// the single-byte encodings in which such text is exported, the most likely first.
+// the single-byte encodings that such text is exported in, the most likely first.
 type language struct {
 	letters string
 	pages   []Encoding

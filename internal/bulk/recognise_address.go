@@ -26,8 +26,8 @@ func (r *recognition) isPartOfTown(g guessed, all []guessed) bool {
 	})
 }
 
-// groups returns for columns of addresses how many parts of one have columns whose names begin with the same word: the postcode
-// of a delivery belongs to the street of the delivery, and not to that of a card.
+// groups returns for columns of addresses how many parts of one have columns whose names begin with the same word: the
+// postcode of a delivery belongs to the street of the delivery, and not to that of a card.
 func (r *recognition) groups(all []guessed) map[int]int {
 	parts, of := map[string]map[string]bool{}, map[int]string{}
 	for _, g := range all {

@@ -27,7 +27,7 @@ type Reject struct {
 	Text string `json:"text,omitempty"`
 	// Source is the source of the row, "" if it cannot be read.
 	Source string `json:"-"`
-	// Cause is the reason without the values of the row, by which refusals are counted.
+	// Cause is the reason without the values of the row; refusals are counted by it.
 	Cause string `json:"-"`
 }
 

@@ -189,7 +189,7 @@ func (p *Plan) sampleSheet(book *tabular.Workbook, kinds []*match.Schema) (found
 	return err == nil, err
 }
 
-// titleOf returns the index of the header: the first row in which more than half of the columns have a value. Lines
+// titleOf returns the index of the header: the first row where more than half of the columns have a value. Lines
 // above a table have one or two values.
 func titleOf(rows [][]string) int {
 	begin := rows[:min(len(rows), 50)]

@@ -28,7 +28,8 @@ type sniffed struct {
 }
 
 // sniffDialect returns the dialect that explains a sample best: the share of rows of the usual width, times the share
-// of values of a known form, plus one for each name in the first row that means something. Part says that the file is longer.
+// of values of a known form, plus one for each name in the first row that means something. Part says that the file is
+// longer.
 func sniffDialect(text []byte, part bool, o *Options, kinds []*match.Schema) sniffed {
 	var best sniffed
 	for i, delimiter := range delimiters {
@@ -87,7 +88,7 @@ func sniffWith(text []byte, part bool, delimiter byte, o *Options, kinds []*matc
 	return s
 }
 
-// noQuote is Options.Quote for files in which no character quotes.
+// noQuote is Options.Quote for files where no character quotes.
 const noQuote = "none"
 
 // unclosed is a number of lines. If this many begin a field with a double quote and none ends it, double quotes do not
@@ -118,7 +119,7 @@ func sniffQuote(text []byte, delimiter byte) byte {
 type quoted struct {
 	lines  int
 	opened int  // with a field that begins with a quote
-	closed int  // lines in which all such fields also end with it
+	closed int  // lines where all such fields also end with it
 	shown  bool // the first line is one of these, or one has a delimiter between quotes
 }
 

@@ -254,7 +254,7 @@ func (s *Suggester) guess(c *column) guess {
 	return is(match.Attribute{Type: match.TypeText, Many: c.many}, "words")
 }
 
-// brandWeights returns the weights of brands in the known kind of titles in which a column is the brand: there
+// brandWeights returns the weights of brands in the known kind of titles where a column is the brand: there
 // different brands mean different things.
 func (s *Suggester) brandWeights(c *column) map[string]map[string]match.Weight {
 	const line = "category"

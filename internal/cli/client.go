@@ -42,7 +42,8 @@ type client struct {
 	alone bool
 	// opened are the records of an installation that this command has opened with loads; nil otherwise.
 	opened *records.Handle
-	// loading is "load" or "first load" if rows are resolved once all are stored, "" if they are resolved as they arrive.
+	// loading is "load" or "first load" if rows are resolved once all are stored, "" if they are resolved as they
+	// arrive.
 	loading string
 }
 

@@ -156,8 +156,8 @@ func isFile(name string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// explains counts the columns of files that are attributes of a kind, the files whose names are those of people if the kind is one
-// of people, and the columns that have the name of an attribute.
+// explains counts the columns of files that are attributes of a kind, the files whose names are those of people if the
+// kind is one of people, and the columns that have the name of an attribute.
 type explains struct{ columns, people, named int }
 
 func (e explains) compare(other explains) int {

@@ -115,7 +115,7 @@ func (a *app) mint(c *cobra.Command, m *minting) error {
 	return a.printMinted(c.Context(), m.number, fill)
 }
 
-// beside returns the segment in which Generator.Near mints: the positions with the first 20 bits of parent.
+// beside returns the segment where Generator.Near mints: the positions with the first 20 bits of parent.
 func beside(parent locality.ID) locality.Segment {
 	lo := parent.Position() &^ 0xfff
 	return locality.Segment{Lo: lo, Hi: uint64(lo) + 0x1000}

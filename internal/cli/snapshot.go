@@ -13,7 +13,7 @@ import (
 	"github.com/locus-db/locus/internal/term"
 )
 
-// snapshots are the sources of which the files of an import contain everything, in the order of the files. Nil if the
+// snapshots are the sources that the files of an import contain in full, in the order of the files. Nil if the
 // files are not snapshots.
 //
 //	list the source ─► put the files ─► compare ─► delete records in no file, unless they were written since
@@ -56,7 +56,7 @@ func (a *app) snapshots(ctx context.Context, cl *client, o *ingesting, plans []*
 	return s, nil
 }
 
-// wholeSource returns the source of which a file contains everything. For a file with a column of sources it is the
+// wholeSource returns the source that a file contains in full. For a file with a column of sources it is the
 // source of its first rows, which must agree.
 func wholeSource(p *bulk.Plan) (string, error) {
 	source := p.Source

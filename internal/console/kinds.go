@@ -58,7 +58,7 @@ type kind struct {
 	Weights    []kindWeight
 	Evidence   []kindLevel
 	Keys       []kindKey
-	Seen       string // the records in which Evidence was counted
+	Seen       string // the records that Evidence was counted in
 	SeenBy     string // the commands of Evidence and Keys
 	KeysBy     string
 	Unknown    string // trust in undeclared sources

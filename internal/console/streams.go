@@ -22,8 +22,8 @@ type Stream struct {
 	Reason string // why it is paused though no person paused it, or why it fails; may be empty
 	Owner  string // process that runs it, "" if none does
 	Kind   string // delivered by a sink; "" for all
-	// Waits is how long the oldest change of a sink has waited, nil if another process runs the sink. Behind is how many
-	// messages of a stream were waiting.
+	// Waits is how long the oldest change of a sink has waited, nil if another process runs the sink. Behind is how
+	// many messages of a stream were waiting.
 	Waits  *time.Duration
 	Behind int64
 	// Done counts accepted events, or messages that were read. Failed counts failed attempts of a sink, Put and Deleted

@@ -29,7 +29,7 @@ type WhatIf struct {
 	Attribute string
 	Scenario  *explain.ScenarioResult
 	Author    string
-	Problem   string // the fault in the question, in which case there is no result
+	Problem   string // the fault in the question; there is then no result
 }
 
 // WhatIf writes the page of a question. Nothing has been changed yet.

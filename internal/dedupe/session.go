@@ -103,7 +103,7 @@ func Open(ctx context.Context, opts *Options) (*Session, error) {
 	return s, nil
 }
 
-// use makes a kind, of which there are no records yet, use a term-frequency table.
+// use makes a kind without records use a term-frequency table.
 func (s *Session) use(ctx context.Context, kind string, terms *match.TermFrequencies) error {
 	stored, err := s.DB.Kinds().StoreTermFrequencies(ctx, kind, terms)
 	if err != nil {

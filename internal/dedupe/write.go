@@ -21,7 +21,7 @@ const (
 	ColumnWeight  = "cluster_weight"
 )
 
-// Header collects the columns of the input, in the order in which they appear.
+// Header collects the columns of the input, in the order of appearance.
 type Header struct {
 	Columns []exchange.Column
 	at      map[string]int

@@ -84,7 +84,7 @@ func (r *Reader) Column(p problem.Problem) int {
 	return r.columns[p.Pointer]
 }
 
-// Failed reports whether the field at a JSON pointer has a problem, in which case its value must not be used.
+// Failed reports whether the field at a JSON pointer has a problem; its value must then not be used.
 func (r *Reader) Failed(pointer string) bool {
 	for _, p := range r.Problems {
 		if p.Pointer == pointer {

@@ -16,7 +16,7 @@ import (
 )
 
 // Sorter sorts lines by their keys, in bounded memory: lines that do not fit are written to temporary files as sorted
-// runs, which are merged at the end. Lines of equal keys keep the order in which they were added.
+// runs, which are merged at the end. Lines of equal keys keep the order that they were added in.
 type Sorter struct {
 	// Dir is the directory of the temporary files. Defaults to the system's.
 	Dir string

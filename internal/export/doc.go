@@ -7,5 +7,5 @@
 //	          Watermark is read before the first row: Open with Since at this watermark returns the rows that the table lacks
 //	          Rows reads cell by cell, page by page, and ends with an error if a cell cannot be read
 //
-// Records are exported in the form in which they are imported, so an export can be ingested elsewhere.
+// Records are exported in the form of imports, so an export can be ingested elsewhere.
 package export

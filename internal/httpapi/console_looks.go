@@ -12,8 +12,8 @@ import (
 const (
 	// lookAge is the minimum time for which an answer is cached.
 	lookAge = time.Second
-	// lookShare times the duration of a query is how long its answer is cached. So the stores spend at most about a tenth
-	// of their time on one question, for any number of viewers.
+	// lookShare times the duration of a query is how long its answer is cached. So the stores spend at most about a
+	// tenth of their time on one question, for any number of viewers.
 	lookShare = 10
 	// lookKeep is for how long an answer that has expired can still be asked for.
 	lookKeep = time.Minute

@@ -124,7 +124,7 @@ func copyTable(out io.Writer, format exchange.Format, table *export.Table) error
 	return w.Close()
 }
 
-// timed is an answer of which each part must be taken within streamWrite.
+// timed is an answer whose parts must each be taken within streamWrite.
 type timed struct {
 	http.ResponseWriter
 	control *http.ResponseController

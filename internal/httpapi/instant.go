@@ -40,7 +40,7 @@ func instantAt(pointer, text string) (time.Time, *Fault) {
 	return t, nil
 }
 
-// shaped reports whether a text matches a shape, in which 0 means any digit.
+// shaped reports whether a text matches a shape, where 0 means any digit.
 func shaped(text, shape string) bool {
 	if len(text) != len(shape) {
 		return false

@@ -61,7 +61,7 @@ type Moved struct {
 
 // Judged is how a table of weights does on answers.
 type Judged struct {
-	// Loss is the mean number of bits by which an answer surprises the weights.
+	// Loss is how many bits an answer surprises the weights by, on average.
 	Loss float64 `json:"loss"`
 	// Wrong is the number of answers on the other side of the threshold.
 	Wrong int `json:"wrong"`

@@ -16,16 +16,16 @@ const (
 	perLevel = 10
 	// leastStable is the accepted agreement of the halves.
 	leastStable = 0.9
-	// mostContradicted is the share of matches that today's weights call different from which the estimate of the gain is
-	// not believed: it took something else for a match.
+	// mostContradicted is the share of matches that today's weights call different from which the estimate of the gain
+	// is not believed: it took something else for a match.
 	mostContradicted = 0.25
-	// mostUnited is the share of United above which a draft is assumed to join different things, if it is also more than
-	// half of the share expected by chance.
+	// mostUnited is the share of United above which a draft is assumed to join different things, if it is also more
+	// than half of the share expected by chance.
 	mostUnited = 0.1
 	// mostMore limits how many times as many matches the learned weights may find as today's weights: more would not be
 	// missed matches, but different things.
 	mostMore = 2
-	// errors is the number of standard errors by which the learned weights have to be better.
+	// errors is how many standard errors the learned weights have to be better by.
 	errors = 2
 )
 
@@ -107,7 +107,7 @@ func keeps(l match.FieldLevel) bool { return l.Counted || decides(l.Weight) }
 // decides reports whether a level overrules all other evidence, as different ids of one source do. It keeps its weight.
 func decides(w match.Weight) bool { return w <= match.CannotLink }
 
-// judge fills in the figures by which the learned weights are compared with today's.
+// judge fills in the figures that compare the learned weights with today's.
 func (l *model) judge(d *Draft, matches table, first, second weights) {
 	threshold := float64(l.matcher.Threshold()) / 100
 	both, either := 0, 0

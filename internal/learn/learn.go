@@ -48,7 +48,7 @@ type Draft struct {
 	NamesAlone bool `json:"names_alone"`
 	// Contradicted is the share of the estimated matches that the current weights call different.
 	Contradicted float64 `json:"contradicted"`
-	// The learned weights join pairs of today's things. United is the share of these pairs in which both things have
+	// The learned weights join pairs of today's things. United is the share of these pairs where both things have
 	// several records, Chance the share for random pairs. A record that was missed is mostly alone. Two things whose
 	// own records agree with each other differ by more than slips.
 	United float64 `json:"united"`

@@ -4,7 +4,7 @@ package learn
 
 import "github.com/locus-db/locus/match"
 
-// unites returns, for the pairs of things that a table of weights joins, the share in which both sides have several
+// unites returns, for the pairs of things that a table of weights joins, the share where both sides have several
 // records, and the share expected for random pairs of things. The things are the components of the current matches. Few
 // pairs give no result.
 func (l *model) unites(today, learned []bool) (share, chance float64) {

@@ -152,8 +152,8 @@ func run(path string, args ...string) error {
 	if err != nil {
 		return err
 	}
-	// The thread is kept until the program has ended. Otherwise spawn could take it over and end it with its server, and
-	// the program would end with it, see diesWithParent.
+	// The thread is kept until the program has ended. Otherwise spawn could take it over and end it with its server,
+	// and the program would end with it, see diesWithParent.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if out, err := cmd.CombinedOutput(); err != nil {

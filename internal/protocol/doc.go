@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package protocol is the key protocol: the steps by which processes make sure that a key never has two puids, whatever
+// Package protocol is the key protocol: the steps that processes take so that a key never has two puids, whatever
 // maps they have. A [Walk] is the lookup or put of one key, a [Rollout] makes a generation the current one, a
 // [Compaction] takes generations out of the search. Package cell describes the rules that they follow and why these are
 // sufficient.

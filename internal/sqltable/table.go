@@ -53,7 +53,7 @@ type database interface {
 	// param writes the parameter of that number, from 1, to be compared with a column.
 	param(n int, column string) string
 	// after returns the condition that a row comes after a key, whose parameters are given in the order of the key, and
-	// afterArgs their values in the order in which the condition names them.
+	// afterArgs their values in the order of the condition.
 	after(key, params []string) string
 	afterArgs(values []string) []string
 	tables(ctx context.Context) ([]string, error)
@@ -171,7 +171,7 @@ func (t *Table) noTable(reason string, err error) error {
 // Columns implements tabular.Table.
 func (t *Table) Columns() []tabular.Column { return t.public }
 
-// Key returns the columns of the primary key, by which rows are ordered. Without a primary key it is empty, and rows
+// Key returns the columns of the primary key, the order of rows. Without a primary key it is empty, and rows
 // have no order and no position.
 func (t *Table) Key() []string { return t.key }
 

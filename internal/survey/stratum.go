@@ -16,11 +16,12 @@ import (
 	"github.com/locus-db/locus/resolve/derived"
 )
 
-// Stratum has the pairs of a stratum in the order in which they are drawn.
+// Stratum has the pairs of a stratum in the order of the draw.
 type Stratum struct {
 	// Joined reports whether the pairs are in one entity.
 	Joined bool
-	// From and To limit the match weight, less the threshold of the kind; To is excluded. Lowest and Highest are no limit.
+	// From and To limit the match weight, less the threshold of the kind; To is excluded. Lowest and Highest are no
+	// limit.
 	From, To match.Weight
 	Pairs    []Pair
 }

@@ -14,8 +14,8 @@ import (
 type Store interface {
 	// Post adds and removes postings. Adding an existing posting or removing a missing one does nothing.
 	Post(ctx context.Context, add, remove []Posting) error
-	// MergePostings rewrites all postings, so that nothing is left of removed ones. With mend, it leaves out the rows that
-	// are damaged; the records whose postings were in them have to be posted again.
+	// MergePostings rewrites all postings, so that nothing is left of removed ones. With mend, it leaves out the rows
+	// that are damaged; the records whose postings were in them have to be posted again.
 	MergePostings(ctx context.Context, mend bool) error
 	// RecordsByKey returns, for each blocking key, the records that carry it: ordered by puid, at most limits[i] of
 	// them.

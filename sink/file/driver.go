@@ -16,7 +16,7 @@ import (
 
 func init() { sink.Register(Driver, "file") }
 
-// batchSize is a good size of batches, of which a sink must deliver one at a time.
+// batchSize is a good size of batches; a sink must deliver one at a time.
 const batchSize = 2000
 
 // Driver delivers to directories below the one that the servers name.

@@ -14,7 +14,7 @@ import (
 
 func init() { sink.Register(driver, "kafka") }
 
-// batchSize is a good size of batches, of which a sink must deliver one at a time: each is a transaction.
+// batchSize is a good size of batches; a sink must deliver one at a time, and each is a transaction.
 const batchSize = 1000
 
 // driver delivers to topics.

@@ -16,7 +16,7 @@ import (
 
 func init() { sink.Register(driver, "mongodb", "mongodb+srv") }
 
-// batchSize is a good size of batches, of which a sink must deliver one at a time.
+// batchSize is a good size of batches; a sink must deliver one at a time.
 const batchSize = 500
 
 // driver delivers to collections.

@@ -25,7 +25,7 @@ type Options struct {
 }
 
 const (
-	// BatchSize is a good size of batches, of which a sink must deliver one at a time.
+	// BatchSize is a good size of batches; a sink must deliver one at a time.
 	BatchSize = 500
 	// table of the positions.
 	controls = "locus_sink"

@@ -24,8 +24,8 @@ type conn struct {
 	cell  *Cell
 	until time.Time // end of its lifetime
 	used  bool      // a transaction has run on it, so it may have been closed unnoticed since
-	// viewing is set while a transaction that only read is still open: its COMMIT is sent with the next one, or by itself
-	// after linger. Nothing waits for it.
+	// viewing is set while a transaction that only read is still open: its COMMIT is sent with the next one, or by
+	// itself after linger. Nothing waits for it.
 	viewing bool
 	timer   *time.Timer // calls settleIdle; nil before the first use
 	idle    time.Time   // when it became idle

@@ -212,7 +212,7 @@ func hexes[T any](t *tx, items []T, bytes func(*T) []byte) string {
 	return string(t.text)
 }
 
-// inOrder returns the items in key order, in which rows are stored. The sort is stable: of equal items the later one
+// inOrder returns the items in key order, as rows are stored. The sort is stable: of equal items the later one
 // stays later.
 func inOrder[T any](items []T, compare func(a, b T) int) []T {
 	if slices.IsSortedFunc(items, compare) {

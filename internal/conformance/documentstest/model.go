@@ -30,7 +30,7 @@ func (m documentsModel) swap(in documents.Namespace, s documents.Swap) bool {
 	return true
 }
 
-// alike reports whether two documents are equal, in which case both results of a swap are correct.
+// alike reports whether two documents are equal; both results of a swap are then correct.
 func alike(a, b documents.Document) bool {
 	return bytes.Equal(a.Key, b.Key) && bytes.Equal(a.Body, b.Body) && a.Watermark == b.Watermark
 }

@@ -158,7 +158,7 @@ func (t *memoryTx) DeleteBuckets(ctx context.Context, table counter.Table, keys 
 	})
 }
 
-// list returns days in which pick finds something: stored days in their current state, days already read as the
+// list returns days where pick finds something: stored days in their current state, days already read as the
 // transaction sees them.
 func (t *memoryTx) list(pick func(*model.Cell) []counter.BucketKey) (picked []counter.BucketKey, _ error) {
 	err := t.step(Step{Of: Listing}, func() error {
