@@ -66,7 +66,7 @@ type expected struct {
 
 // compareAll compares records with all their candidates and returns the expected edges.
 func (v *checks) compareAll(ctx context.Context, live []*node) (map[entity.PUID]edges, error) {
-	m := newCandidateSet()
+	m := newCandidateSet(0)
 	var err error
 	if m.leaders, err = v.leadersOf(ctx, live); err != nil {
 		return nil, err

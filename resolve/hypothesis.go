@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
@@ -68,13 +67,14 @@ func (h *hypothesis) tell(ctx context.Context, opts Matching) (err error) {
 // assume adds the record of the probe to the batch, as the first round of a put does.
 func (h *hypothesis) assume(ctx context.Context) error {
 	t := &h.target
-	stored := map[entity.PUID]*node{}
+	var old *node
 	if t.puid != 0 {
+		stored := map[entity.PUID]*node{}
 		if err := h.load(ctx, stored, []entity.PUID{t.puid}); err != nil {
 			return err
 		}
+		old = stored[t.puid]
 	}
-	old := stored[t.puid]
 	if old == nil { // a new key, or a key whose record was lost with its cell
 		_, hi := h.opts.Cells.Map().PuidRange(t.cell)
 		t.puid = entity.PUID(hi)
@@ -87,8 +87,7 @@ func (h *hypothesis) assume(ctx context.Context) error {
 		return fmt.Errorf("%w: there is no kind %s, or another one since the probe was read", errOldRules, op.Kind)
 	}
 	p := &recordWriter{
-		batch: h.batch, id: t.cell, group: h.pass, targets: map[int]target{0: *t},
-		norms: map[int]*match.Record{0: h.norm},
+		batch: h.batch, id: t.cell, group: h.pass, norms: map[int]*match.Record{0: h.norm},
 	}
 	if err := p.decide(0, t.puid, old.Record); err != nil {
 		return err
@@ -151,11 +150,10 @@ func (h *hypothesis) predict(ctx context.Context) (*Prediction, error) {
 
 // decide is batch.decideAll, which compares nothing again.
 func (h *hypothesis) decide(ctx context.Context) (*plan, error) {
-	out := &outcomes{Resolver: h.Resolver, cells: map[cell.ID]*outcome{}}
 	if !h.alone {
-		return h.decideAll(ctx, h.met, out)
+		return h.decideAll(ctx, h.met, nil)
 	}
-	return h.decideEdges(ctx, map[entity.PUID]edges{h.w.puid: h.edges}, out)
+	return h.decideEdges(ctx, map[entity.PUID]edges{h.w.puid: h.edges}, nil)
 }
 
 // compare compares the probe with all records that share a blocking key with it and with the records of Also, and keeps

@@ -116,7 +116,7 @@ func (r *Resolver) Names(ctx context.Context, records []*match.Record) (match.Na
 }
 
 func (v reading) namesOf(ctx context.Context, records []*match.Record) (match.Names, error) {
-	m := newCandidateSet()
+	m := newCandidateSet(0)
 	carry, limits := map[uint64]int{}, map[uint64]int{}
 	for _, n := range records {
 		for _, f := range n.BlockingKeys() {

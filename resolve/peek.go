@@ -107,17 +107,20 @@ func (p *peek) lookAround(ctx context.Context, puids []entity.PUID) (map[entity.
 
 // blockOf is batch.blockOf for a hypothetical batch.
 func (p *peek) blockOf(ctx context.Context, limits map[uint64]int) (map[uint64][]entity.PUID, error) {
-	keys := make([]uint64, 0, len(limits))
+	found := make(map[uint64][]entity.PUID, len(limits))
+	take := func(f uint64, known block) { found[f] = known.records[:min(len(known.records), limits[f])] }
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	var missing []uint64
 	for f, limit := range limits {
-		keys = append(keys, f)
+		if known, is := p.carriers.known[f]; is && known.complete(limit) {
+			take(f, known)
+			continue
+		}
+		missing = append(missing, f)
 		p.limits[f] = max(p.limits[f], limit)
 	}
-	found := make(map[uint64][]entity.PUID, len(limits))
-	return found, p.carriers.getLocked(ctx, p, keys, func(f uint64, known block) {
-		found[f] = known.records[:min(len(known.records), limits[f])]
-	})
+	return found, p.carriers.getLocked(ctx, p, missing, take)
 }
 
 // run runs batches, on a goroutine per processor and one more for each batch that waits.

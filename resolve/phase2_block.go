@@ -21,11 +21,12 @@ type candidateSet struct {
 	names      match.Names // the number of names of identifiers that more than a few records carry
 }
 
-func newCandidateSet() *candidateSet {
+// newCandidateSet returns an empty set for about so many blocking keys.
+func newCandidateSet(keys int) *candidateSet {
 	return &candidateSet{
-		carriers: map[uint64][]entity.PUID{}, gained: map[uint64][]entity.PUID{}, removed: map[uint64][]entity.PUID{}, lost: map[uint64]int{},
-		extraLimit: map[uint64]int{},
-		leaders:    map[uint64]entity.PUID{}, names: match.Names{},
+		carriers: make(map[uint64][]entity.PUID, keys), gained: make(map[uint64][]entity.PUID, keys),
+		removed: map[uint64][]entity.PUID{}, lost: map[uint64]int{}, extraLimit: map[uint64]int{},
+		leaders: map[uint64]entity.PUID{}, names: match.Names{},
 	}
 }
 
@@ -54,7 +55,13 @@ func (m *candidateSet) limit(key uint64) int {
 // candidates is the second round. It reads the records of all blocking keys in the state after the third round has
 // written the batch's postings. Under the lease no other process posts in between.
 func (b *batch) candidates(ctx context.Context) (*candidateSet, error) {
-	m := newCandidateSet()
+	keys := 0
+	for _, w := range b.writes {
+		if w.new != nil && w.new.norm != nil {
+			keys += len(w.new.norm.BlockingKeys())
+		}
+	}
+	m := newCandidateSet(keys)
 	if b.peek == nil { // the peek has read for all of its batches
 		if err := b.foresee(ctx); err != nil {
 			return nil, err

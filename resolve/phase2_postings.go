@@ -144,11 +144,10 @@ func (b *batch) stored(ctx context.Context, limits map[uint64]int) (map[uint64][
 // readBlocks reads the records of every blocking key that records of the batch are posted under or have lost, in the
 // state after the batch's postings are written, unless they were read already. A follower only needs its leader.
 func (b *batch) readBlocks(ctx context.Context, stored blocks, m *candidateSet) error {
-	limits, asked := map[uint64]int{}, map[uint64]int{}
+	asked := make(map[uint64]int, len(m.gained))
 	want := func(f uint64) {
 		if _, read := m.carriers[f]; !read {
-			limits[f] = m.limit(f)
-			asked[f] = limits[f] + len(m.removed[f]) // without the removed records as many remain
+			asked[f] = m.limit(f) + len(m.removed[f]) // without the removed records as many remain
 		}
 	}
 	for p, w := range b.writes {
@@ -167,7 +166,7 @@ func (b *batch) readBlocks(ctx context.Context, stored blocks, m *candidateSet) 
 	if err != nil {
 		return err
 	}
-	for f, limit := range limits {
+	for f := range asked {
 		list := found[f]
 		if gone := m.removed[f]; len(gone) > 0 {
 			slices.Sort(gone)
@@ -176,8 +175,10 @@ func (b *batch) readBlocks(ctx context.Context, stored blocks, m *candidateSet) 
 				return is
 			})
 		}
-		list = union(list, slices.Sorted(slices.Values(m.gained[f])))
-		m.carriers[f] = list[:min(len(list), limit)]
+		gained := m.gained[f]
+		slices.Sort(gained)
+		list = union(list, gained)
+		m.carriers[f] = list[:min(len(list), m.limit(f))]
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ func (b *batch) cluster(ctx context.Context, m *candidateSet) error {
 }
 
 // decideAll compares the records of the batch, adds the changes of edges to out, and returns the new state of
-// all records that the batch affects. It writes nothing.
+// all records that the batch affects. It writes nothing. A hypothetical batch has no out.
 func (b *batch) decideAll(ctx context.Context, m *candidateSet, out *outcomes) (*plan, error) {
 	now, err := b.compare(ctx, m)
 	if err != nil {

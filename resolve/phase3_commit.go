@@ -61,8 +61,11 @@ func (o *outcomes) in(id cell.ID) *outcome {
 	return o.cells[id]
 }
 
-// link writes the row of an edge, and with both also the row of the other side.
+// link writes the row of an edge, and with both also the row of the other side. Without outcomes it does nothing.
 func (o *outcomes) link(e derived.Edge, both bool) {
+	if o == nil {
+		return
+	}
 	a := o.at(e.A)
 	a.edges = append(a.edges, e)
 	if both {
@@ -73,6 +76,9 @@ func (o *outcomes) link(e derived.Edge, both bool) {
 
 // cut removes the rows that link writes.
 func (o *outcomes) cut(p, q entity.PUID, both bool) {
+	if o == nil {
+		return
+	}
 	a := o.at(p)
 	a.cut = append(a.cut, derived.Pair{A: p, B: q})
 	if both {

@@ -155,7 +155,7 @@ func (r *Resolver) postPage(ctx context.Context, id cell.ID, turn MigrationProgr
 	if err := b.lead(ctx); err != nil {
 		return turn, err
 	}
-	m, out := newCandidateSet(), newOutcomes(b)
+	m, out := newCandidateSet(0), newOutcomes(b)
 	for _, w := range b.writes {
 		b.differ(w, m)
 	}

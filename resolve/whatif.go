@@ -56,7 +56,7 @@ func (r *Resolver) WhatIf(ctx context.Context, kind *Kind, about Scenario) (befo
 	}
 	s := &whatIf{
 		reading: r.reading(), Scenario: about, kind: kind, matcher: matcher,
-		scope: map[entity.PUID]bool{}, met: newCandidateSet(),
+		scope: map[entity.PUID]bool{}, met: newCandidateSet(0),
 	}
 	s.is = newGraph(s.batch, map[entity.PUID]edges{}, nil)
 	would := *s.is
