@@ -64,11 +64,12 @@ type feed struct {
 
 // entry is an ID that waits for its lane, or is in it.
 type entry struct {
-	id     locality.ID
-	state  *mirror.State // as listed by a fill; nil to read it
-	pages  []*page
-	queued bool // waits; if taken, too, it was touched since
-	taken  bool
+	id      locality.ID
+	state   *mirror.State // as listed by a fill, or read ahead; nil to read it
+	touched int           // how often it was enqueued again
+	pages   []*page
+	queued  bool // waits; if taken, too, it was touched since
+	taken   bool
 }
 
 func newFeed(source mirror.Source, target Sink, store Store, lanes, batch int, kind string,

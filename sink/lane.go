@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -40,6 +42,7 @@ func (f *feed) enqueue(id locality.ID, state *mirror.State, p *page) {
 		f.entries[id] = e
 	} else {
 		e.state = nil
+		e.touched++
 	}
 	if p != nil {
 		p.left++
@@ -129,10 +132,12 @@ func (f *feed) fresh(d *delivery) bool {
 	return true
 }
 
-// prepare reads the states that are missing, and makes the events.
+// prepare reads the states that are missing, and makes the events. In the same read it gets the states of IDs that wait
+// for the lane, which otherwise takes a read for each if its deliveries have one event.
 func (f *feed) prepare(ctx context.Context, d *delivery) error {
 	byID := map[locality.ID]*item{}
 	var missing []locality.ID
+	var ahead map[locality.ID]waiting
 	f.mu.Lock()
 	for i := range d.items {
 		it := &d.items[i]
@@ -145,6 +150,10 @@ func (f *feed) prepare(ctx context.Context, d *delivery) error {
 			byID[it.entry.id] = it
 		}
 	}
+	if n := len(missing); n > 0 && n < mirror.MostStates {
+		ahead = f.ahead(d.lane, mirror.MostStates-n)
+		missing = slices.AppendSeq(missing, maps.Keys(ahead))
+	}
 	f.mu.Unlock()
 	for len(missing) > 0 {
 		part := missing[:min(len(missing), mirror.MostStates)]
@@ -153,14 +162,23 @@ func (f *feed) prepare(ctx context.Context, d *delivery) error {
 			return fmt.Errorf("read the state of %d ids: %w", len(part), err)
 		}
 		for i := range states {
-			if it := byID[states[i].ID]; it != nil {
-				it.state = &states[i]
+			s := &states[i]
+			if it := byID[s.ID]; it != nil {
+				it.state = s
+			} else if w, is := ahead[s.ID]; is {
+				w.state = s
+				ahead[s.ID] = w
 			}
 		}
 		missing = missing[len(part):]
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	for _, w := range ahead {
+		if w.entry.touched == w.touched { // otherwise the state may be older
+			w.entry.state = w.state
+		}
+	}
 	d.events = d.events[:0]
 	for i := range d.items {
 		it := &d.items[i]
@@ -173,6 +191,27 @@ func (f *feed) prepare(ctx context.Context, d *delivery) error {
 	}
 	d.ready = true
 	return nil
+}
+
+// waiting is an ID whose state is read before its lane takes it.
+type waiting struct {
+	entry   *entry
+	touched int // as the read began
+	state   *mirror.State
+}
+
+// ahead returns the next IDs of a lane without a state, at most so many. The caller holds f.mu and has the lane.
+func (f *feed) ahead(lane, most int) map[locality.ID]waiting {
+	found := map[locality.ID]waiting{}
+	for _, e := range f.lanes[lane] {
+		if len(found) == most {
+			break
+		}
+		if e.state == nil {
+			found[e.id] = waiting{entry: e, touched: e.touched}
+		}
+	}
+	return found
 }
 
 // failed notes a failed attempt, unless it failed because the work ends.

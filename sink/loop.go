@@ -60,8 +60,8 @@ func (r *Runner) readDue(ctx context.Context, f *feed, tail map[cell.ID]changelo
 	g.SetLimit(abreast)
 	for _, id := range f.notice(tail) {
 		g.Go(func() error {
-			worked, err := f.read(ctx, id, tail[id])
-			if worked {
+			more, err := f.read(ctx, id, tail[id])
+			if more {
 				r.Wake()
 			}
 			return err

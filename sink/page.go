@@ -30,8 +30,8 @@ type page struct {
 	since time.Time // of its oldest change
 }
 
-// read reads the next page of a cell, whose log ends at end or later, and reports whether there was one.
-func (f *feed) read(ctx context.Context, id cell.ID, end changelog.Seq) (worked bool, err error) {
+// read reads the next page of a cell, whose log ends at end or later, and reports whether there may be another one.
+func (f *feed) read(ctx context.Context, id cell.ID, end changelog.Seq) (more bool, err error) {
 	f.mu.Lock()
 	l := f.logs[id]
 	at, wait := l.read, f.full() || l.read.Filled && len(f.again) > mostAgain
@@ -88,9 +88,11 @@ func (f *feed) fill(ctx context.Context, id cell.ID, l *cellLog, at CellPosition
 	return nil
 }
 
-// follow reads the next changes of a log. If there are none, the log is not read again until its end moves.
+// follow reads the next changes of a log. If there are none, the log is not read again until its end moves. There is no
+// more for now once the end is reached: changes that arrive until the next look are read together, and an ID that they
+// touch several times is delivered once.
 func (f *feed) follow(ctx context.Context, id cell.ID, l *cellLog, at CellPosition,
-	end changelog.Seq) (worked bool, err error) {
+	end changelog.Seq) (more bool, err error) {
 	changes, err := f.source.Changes(ctx, id, at.At, changesPage)
 	switch {
 	case errors.Is(err, changelog.ErrTrimmed):
@@ -119,7 +121,7 @@ func (f *feed) follow(ctx context.Context, id cell.ID, l *cellLog, at CellPositi
 		f.enqueue(id, nil, p)
 	}
 	f.append(p)
-	return true, nil
+	return last.Seq < end || len(changes) == changesPage, nil
 }
 
 // append adds a page that was read.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,7 +18,7 @@ import (
 	"github.com/locus-db/locus/mirror"
 )
 
-// recordPage is how many changes of a cell are delivered before the position is stored.
+// recordPage is how many changes of a cell are read at once.
 const recordPage = 100
 
 // recording is the work of the owner of a sink of changes. Cells are independent of each other, and the position of
@@ -34,7 +35,6 @@ type recording struct {
 	began    Progress // as it was loaded
 	oldest   map[cell.ID]time.Time
 	gap      error // changes that the log no longer has, and that a person has to learn of
-	dirty    bool
 }
 
 // StartOfChanges returns the position of a sink of changes that begins now: it delivers every change from here on.
@@ -82,13 +82,16 @@ func (r *Runner) record(ctx context.Context, token int64) error {
 	r.recording.Store(c)
 	r.due.Store(nil)
 	defer func() {
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		_ = c.save(last, true) // if it fails, the changes since the last time are delivered again
 		r.recording.Store(nil)
 		r.delivered.Add(c.progress.Delivered - c.began.Delivered)
 		r.failed.Add(c.progress.Failed - c.began.Failed)
 	}()
 	for tries := 0; ctx.Err() == nil; {
-		worked, err := c.round(ctx)
-		switch saved := c.save(ctx); {
+		more, err := c.round(ctx)
+		switch saved := c.save(ctx, err != nil); {
 		case ctx.Err() != nil:
 			return nil
 		case errors.Is(err, ErrStop):
@@ -100,7 +103,7 @@ func (r *Runner) record(ctx context.Context, token int64) error {
 				r.opts.Logger.Warn("sink delivery failed", "sink", r.opts.Name, "err", err)
 			}
 			rest(ctx, jitter(min(firstPause<<min(tries-1, 20), r.opts.Patience)), nil)
-		case worked:
+		case more:
 			tries = 0
 		default:
 			tries = 0
@@ -121,17 +124,18 @@ func (c *recording) start(ctx context.Context) error {
 			ErrStop)
 	}
 	p.Position.Cells = maps.Clone(p.Position.Cells)
-	c.progress, c.began, c.dirty = p, p, true
+	c.progress, c.began = p, p
 	c.progress.Trouble = ""
-	return c.save(ctx)
+	return c.save(ctx, true)
 }
 
-// round delivers a page of each cell that has one, and reports whether any had.
-func (c *recording) round(ctx context.Context) (worked bool, err error) {
+// round delivers a page of each cell that has one, and reports whether any may have another one.
+func (c *recording) round(ctx context.Context) (more bool, err error) {
 	_, cells, err := c.source.Installation(ctx)
 	if err != nil {
 		return false, fmt.Errorf("read the cell map: %w", err)
 	}
+	tail, _ := c.source.Tail(ctx) // if some cell is away, the others are read all the same
 	var g errgroup.Group
 	g.SetLimit(abreast)
 	some := make([]bool, len(cells))
@@ -142,21 +146,26 @@ func (c *recording) round(ctx context.Context) (worked bool, err error) {
 	}()
 	for i, id := range cells {
 		g.Go(func() (err error) {
-			some[i], err = c.page(ctx, id)
+			end, known := tail[id]
+			some[i], err = c.page(ctx, id, end, known)
 			return err
 		})
 	}
 	err = g.Wait()
-	for _, one := range some {
-		worked = worked || one
-	}
-	return worked, err
+	return slices.Contains(some, true), err
 }
 
-// page delivers the next changes of a cell. One that was added later is read from the beginning of its log.
-func (c *recording) page(ctx context.Context, id cell.ID) (worked bool, err error) {
+// page delivers the next changes of a cell whose log ends at end, if that is known, or later, and reports whether there
+// are more of them. Those that arrive until the next look are read together. A cell that was added later is read from
+// the beginning of its log.
+func (c *recording) page(ctx context.Context, id cell.ID, end changelog.Seq, known bool) (more bool, err error) {
 	c.mu.Lock()
 	at := c.progress.Position.Cells[id]
+	if known && at.At == end {
+		delete(c.oldest, id)
+		c.mu.Unlock()
+		return false, nil
+	}
 	c.mu.Unlock()
 	found, err := c.source.Changes(ctx, id, at.At, recordPage)
 	if errors.Is(err, changelog.ErrTrimmed) {
@@ -187,30 +196,31 @@ func (c *recording) page(ctx context.Context, id cell.ID) (worked bool, err erro
 		last := found[n-1]
 		c.progress.Position.Cells[id] = CellPosition{At: last.Seq, Time: last.Time, Filled: true}
 		c.progress.Delivered += int64(n)
-		c.progress.Trouble, c.dirty = "", true
+		c.progress.Trouble = ""
 	}
 	if err != nil && ctx.Err() == nil {
 		c.progress.Failed++
-		c.progress.Trouble, c.dirty = err.Error(), true
+		c.progress.Trouble = err.Error()
 	}
-	return n > 0, err
+	return n > 0 && (found[n-1].Seq < end || n == recordPage), err
 }
 
-// save stores the progress if there was any, and otherwise now and then, to learn whether the sink should end.
-func (c *recording) save(ctx context.Context) error {
+// save stores the progress now and then, also to learn whether the sink should end, and at once if now is set: each
+// time is a write to the installation, and after a crash the changes since the last one are delivered again.
+func (c *recording) save(ctx context.Context, now bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := c.now().UTC()
-	if !c.dirty && now.Sub(c.progress.Saved) < saveEvery {
+	at := c.now().UTC()
+	if !now && at.Sub(c.progress.Saved) < saveEvery {
 		return nil
 	}
 	p := c.progress
-	p.Saved = now
+	p.Saved = at
 	p.Position.Cells = maps.Clone(p.Position.Cells)
 	if _, err := c.store.Save(ctx, c.token, p); err != nil { // there are no dead letters to ask for
 		return fmt.Errorf("write the position of the sink: %w", err)
 	}
-	c.progress.Saved, c.dirty = now, false
+	c.progress.Saved = at
 	return nil
 }
 
