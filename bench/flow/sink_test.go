@@ -5,10 +5,12 @@
 package flow_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -16,6 +18,7 @@ import (
 	"time"
 
 	"github.com/locus-db/locus"
+	"github.com/locus-db/locus/bench/internal/processor"
 	"github.com/locus-db/locus/internal/demo"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/sink"
@@ -45,17 +48,48 @@ func newReceiver(b *testing.B) *receiver {
 		if err := json.NewDecoder(req.Body).Decode(&event); err != nil {
 			b.Error(err)
 		}
-		r.received.Add(1)
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		for _, ref := range event.Records {
-			if _, before := r.when[ref]; !before {
-				r.when[ref] = time.Now()
-			}
-		}
+		r.took(&event)
 	}))
 	b.Cleanup(r.Close)
 	return r
+}
+
+// took notes an event.
+func (r *receiver) took(event *sink.Event) {
+	r.received.Add(1)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, ref := range event.Records {
+		if _, before := r.when[ref]; !before {
+			r.when[ref] = time.Now()
+		}
+	}
+}
+
+// memory is a target that costs nothing, in batches of the size of those of a table.
+type memory struct{ *receiver }
+
+func (m memory) Deliver(_ context.Context, batch sink.Batch) error {
+	for i := range batch.Events {
+		m.took(&batch.Events[i])
+	}
+	return nil
+}
+
+func (memory) Position(context.Context) (sink.Position, error) {
+	return sink.Position{}, sink.ErrNoPosition
+}
+func (memory) Close() error { return nil }
+
+// newMemory returns a receiver without a server, and the URL of its target.
+func newMemory() (*receiver, string) {
+	r := &receiver{when: map[string]time.Time{}}
+	sink.Register(sink.Driver{
+		Check: func(*url.URL) error { return nil },
+		Open:  func(context.Context, sink.Spec) (sink.Sink, error) { return memory{r}, nil },
+		Lanes: 1, Batch: 500,
+	}, "memory")
+	return r, "memory:here"
 }
 
 // create creates a sink and waits until it has delivered n events.
@@ -100,9 +134,20 @@ func entities(b *testing.B, db *locus.DB) (n int64) {
 	return n
 }
 
-// BenchmarkFollow puts records at a rate in calls of 100, with and without a webhook in turn. The lag of a record is
-// the time from the end of its put until an event with it is received.
+// BenchmarkFollow puts records at a rate in calls of 100, with and without a sink in turn: a webhook, or a target in
+// memory, which shows what following alone costs. The lag of a record is the time from the end of its put until an event
+// with it is received. The processor time of an event is what a turn with the sink takes more than one without, until
+// all is delivered, receiver included.
 func BenchmarkFollow(b *testing.B) {
+	for name, to := range map[string]func(*testing.B) (*receiver, string){
+		"webhook": func(b *testing.B) (*receiver, string) { r := newReceiver(b); return r, r.URL },
+		"memory":  func(*testing.B) (*receiver, string) { return newMemory() },
+	} {
+		b.Run(name, func(b *testing.B) { follow(b, to) })
+	}
+}
+
+func follow(b *testing.B, to func(*testing.B) (*receiver, string)) {
 	const each, calls, turns = 100, 30, 6
 	for range b.N {
 		db := open(b, locus.Options{Storage: storage.Options{Cells: 4}, Sinks: &sinks.Options{}})
@@ -110,6 +155,8 @@ func BenchmarkFollow(b *testing.B) {
 		put(b, db, inputs(g, 0, *size), 1000)
 		next := *size
 		var took [2][]time.Duration
+		var used [2]time.Duration
+		var events int64
 		var clock time.Duration
 		var lags []time.Duration
 		for turn := range turns {
@@ -117,12 +164,17 @@ func BenchmarkFollow(b *testing.B) {
 			var r *receiver
 			name := fmt.Sprint("s", turn)
 			if with == 1 {
-				r = newReceiver(b)
-				create(b, db, name, r.URL, entities(b, db))
+				var url string
+				r, url = to(b)
+				create(b, db, name, url, entities(b, db))
 				until(b, func() bool { return db.Sinks().Running()[name].Lag == 0 })
 			}
 			stored := map[string]time.Time{}
-			begun := time.Now()
+			begun, before := time.Now(), processor.Time()
+			var already int64
+			if with == 1 {
+				already = r.received.Load()
+			}
 			tick := time.NewTicker(time.Second * each / time.Duration(*rate))
 			for range calls {
 				<-tick.C
@@ -138,9 +190,12 @@ func BenchmarkFollow(b *testing.B) {
 			tick.Stop()
 			clock += time.Since(begun)
 			if with == 0 {
+				used[with] += processor.Time() - before
 				continue
 			}
 			until(b, func() bool { r.mu.Lock(); defer r.mu.Unlock(); return r.has(stored) })
+			used[with] += processor.Time() - before
+			events += r.received.Load() - already
 			for ref, at := range stored {
 				lags = append(lags, r.when[ref].Sub(at))
 			}
@@ -157,6 +212,9 @@ func BenchmarkFollow(b *testing.B) {
 		b.ReportMetric(share(took[0], .5), "put-p50-ms-without")
 		b.ReportMetric(share(took[1], .5), "put-p50-ms-with")
 		b.ReportMetric(share(took[1], .5)/share(took[0], .5), "put-p50-ratio")
+		b.ReportMetric(float64((used[1]-used[0]).Microseconds())/float64(events), "cpu-us/event")
+		b.ReportMetric(float64(used[0].Microseconds())/(turns/2*each*calls), "cpu-us/record-without")
+		b.ReportMetric(float64(events)/(turns/2*each*calls), "events/record")
 		b.ReportMetric(share(lags, .5), "lag-p50-ms")
 		b.ReportMetric(share(lags, .99), "lag-p99-ms")
 	}
