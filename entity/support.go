@@ -28,7 +28,7 @@ func Supports(members []Testimony, policy Policy, view View) map[string][]Suppor
 	}
 	all, room := make(map[string][]Support, len(view)), newRoom(members)
 	for _, a := range view {
-		candidates := weigh(a.Name, members, newest, policy, room)
+		candidates := weigh(a.Name, members, newest, policy, room, nil)
 		for i := range candidates {
 			slices.Sort(candidates[i].members)
 		}

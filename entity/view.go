@@ -60,6 +60,9 @@ type Spelling struct {
 	// Worth is the information content of the value in percent: a name of one word is worth less than one of
 	// three. 0 means 100.
 	Worth int
+	// Local, if not empty, is the end of a normal form that may lack its beginning, such as that of a phone number without
+	// a country code. The spelling supports the only fuller value of the entity that ends in it.
+	Local string
 }
 
 // Pin is a value that a decision chose for an attribute.
@@ -90,8 +93,8 @@ const listShare = 0.1
 // Merge makes the view. The weight of a value is the sum over its supporting records of trust x 2^(-age /
 // half-life) x worth. Age is in whole days before the newest observation among the members, not before now,
 // so that a view does not change overnight. The heaviest value comes first, in its longest spelling; ties
-// go to the smaller hash of the value, so that no source is favoured by its name. In a list, values with
-// less than a tenth of the heaviest weight are dropped. The values of a block come from the record whose
+// go to the smaller hash of the value, so that no source is favoured by its name. A value that lacks its
+// beginning counts for the fuller one; see Spelling.Local. In a list, values with less than a tenth of the heaviest weight are dropped. The values of a block come from the record whose
 // values have the largest total weight; see lead. A pinned value comes first, whatever its weight, in the
 // pin's spelling.
 func Merge(members []Testimony, policy Policy, pins ...Pin) View {
@@ -104,7 +107,7 @@ func Merge(members []Testimony, policy Policy, pins ...Pin) View {
 	names, room := policy.Names(), newRoom(members)
 	weighed, attributes, all := make([][]candidate, len(names)), len(pins), len(pins)
 	for i, name := range names {
-		if weighed[i] = weigh(name, members, newest, policy, room); len(weighed[i]) > 0 {
+		if weighed[i] = weigh(name, members, newest, policy, room, pinOf(name, pins)); len(weighed[i]) > 0 {
 			attributes, all = attributes+1, all+len(weighed[i])
 		}
 	}
@@ -115,12 +118,8 @@ func Merge(members []Testimony, policy Policy, pins ...Pin) View {
 	}
 	view, shown := make(View, 0, attributes), make([]MergedValue, 0, all)
 	for i, name := range names {
-		var chosen *Pin
-		if i := slices.IndexFunc(pins, func(p Pin) bool { return p.Attribute == name }); i >= 0 {
-			chosen = &pins[i]
-		}
 		from := len(shown)
-		shown = values(shown, weighed[i], policy.Many(name), chosen)
+		shown = values(shown, weighed[i], policy.Many(name), pinOf(name, pins))
 		if to := len(shown); to > from {
 			view = append(view, MergedAttribute{Name: name, Values: shown[from:to:to]})
 		}
@@ -131,12 +130,21 @@ func Merge(members []Testimony, policy Policy, pins ...Pin) View {
 	return view
 }
 
+// pinOf returns the value that a decision chose for an attribute, nil without one.
+func pinOf(attribute string, pins []Pin) *Pin {
+	if i := slices.IndexFunc(pins, func(p Pin) bool { return p.Attribute == attribute }); i >= 0 {
+		return &pins[i]
+	}
+	return nil
+}
+
 // candidate is one normalised value with its support. Weights are integers in millionths, because float
 // sums depend on their order.
 type candidate struct {
-	normal, raw string
-	weight      int64
-	members     []int
+	normal, local, raw string
+	pinned             bool // it is the value of the pin
+	weight             int64
+	members            []int
 }
 
 // room is memory for the candidates of all attributes, and for the first member of each.
@@ -163,7 +171,26 @@ func (r *room) first(member int) []int {
 }
 
 // weigh returns the values of an attribute, heaviest first.
-func weigh(name string, members []Testimony, newest time.Time, policy Policy, room *room) []candidate {
+func weigh(name string, members []Testimony, newest time.Time, policy Policy, room *room, chosen *Pin) []candidate {
+	candidates := collect(name, members, newest, policy, room, nil)
+	same := unite(candidates, chosen)
+	if len(same) > 0 {
+		candidates = collect(name, members, newest, policy, room, same)
+	}
+	for i := range candidates {
+		candidates[i].pinned = chosen != nil && candidates[i].normal == same.of(chosen.Normal)
+	}
+	slices.SortFunc(candidates, func(a, b candidate) int {
+		if a.weight != b.weight {
+			return cmp.Compare(b.weight, a.weight)
+		}
+		return compareHashes(a.normal, b.normal)
+	})
+	return candidates
+}
+
+// collect returns the values of an attribute with their support. Those that are the same count for the fullest.
+func collect(name string, members []Testimony, newest time.Time, policy Policy, room *room, same united) []candidate {
 	candidates := room.candidates
 	var at map[string]int // the place of each candidate, once they are too many to search
 	for i := range members {
@@ -181,18 +208,19 @@ func weigh(name string, members []Testimony, newest time.Time, policy Policy, ro
 			if s.Normal == "" {
 				continue
 			}
-			i, known := at[s.Normal]
+			normal := same.of(s.Normal)
+			i, known := at[normal]
 			if at == nil {
-				i = slices.IndexFunc(candidates, func(c candidate) bool { return c.normal == s.Normal })
+				i = slices.IndexFunc(candidates, func(c candidate) bool { return c.normal == normal })
 				known = i >= 0
 			}
 			if !known {
 				i = len(candidates)
-				candidates = append(candidates, candidate{normal: s.Normal, raw: s.Raw})
+				candidates = append(candidates, candidate{normal: normal, local: s.Local})
 				at = indexed(at, candidates)
 			}
 			c := &candidates[i]
-			if len(s.Raw) > len(c.raw) || len(s.Raw) == len(c.raw) && s.Raw < c.raw {
+			if s.Normal == normal && (len(s.Raw) > len(c.raw) || len(s.Raw) == len(c.raw) && s.Raw < c.raw) {
 				c.raw = s.Raw
 			}
 			switch n := len(c.members); {
@@ -207,12 +235,6 @@ func weigh(name string, members []Testimony, newest time.Time, policy Policy, ro
 		}
 	}
 	room.candidates = candidates[len(candidates):]
-	slices.SortFunc(candidates, func(a, b candidate) int {
-		if a.weight != b.weight {
-			return cmp.Compare(b.weight, a.weight)
-		}
-		return compareHashes(a.normal, b.normal)
-	})
 	return candidates
 }
 
@@ -244,7 +266,7 @@ func values(to []MergedValue, candidates []candidate, many bool, chosen *Pin) []
 	if chosen != nil {
 		pinned := MergedValue{Value: chosen.Raw, Members: []int{}, Pinned: true}
 		for _, c := range candidates {
-			if c.normal == chosen.Normal {
+			if c.pinned {
 				slices.Sort(c.members)
 				pinned.Members = c.members
 			}
@@ -252,7 +274,7 @@ func values(to []MergedValue, candidates []candidate, many bool, chosen *Pin) []
 		to = append(to, pinned)
 	}
 	for _, c := range candidates {
-		if chosen != nil && c.normal == chosen.Normal {
+		if c.pinned {
 			continue
 		}
 		if many && float64(c.weight) < listShare*float64(candidates[0].weight) {

@@ -118,6 +118,18 @@ func dummy(d []byte) bool {
 	return same(d) || len(d) >= minPhone && same(d[len(d)-minPhone:]) || strings.Contains("01234567890123456789", string(d))
 }
 
+// localPart returns the digits of a normal form without a country code that the same number has with one: the last nine
+// at most, without the zeros of a trunk prefix. It is "" for a number with its country code.
+func localPart(number string) string {
+	if strings.HasPrefix(number, "+") {
+		return ""
+	}
+	for len(number) > minPhone && number[0] == '0' {
+		number = number[1:]
+	}
+	return number[max(0, len(number)-9):]
+}
+
 // number returns the digits that all spellings of a number share.
 func (p *phone) number() uint64 {
 	if p.n >= 9 {

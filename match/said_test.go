@@ -4,6 +4,7 @@ package match_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -44,4 +45,26 @@ func TestSaid_IsWhatEachValueSays(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A phone number without a country code says how the full number ends.
+func TestSaid_Local(t *testing.T) {
+	t.Parallel()
+	person := match.Person()
+	m := match.New(person, nil)
+	phones, _ := person.Attribute("phones")
+	for raw, full := range map[string]string{
+		"030 1234567": "+49 30 1234567", "01 5126655": "+43 1 5126655", "06 1 234 5678": "+36 1 234 5678", "8 (495) 123-45-67": "+7 495 1234567",
+		"06 12 34 56 78": "0033 6 12 34 56 78", "21234567": "+45 21 23 45 67", "06 1234 5678": "+39 06 1234 5678", "555-2300": "415-555-2300",
+	} {
+		of := func(raw string) match.Said {
+			return m.Said(&phones, match.Attributes{"phones": {raw}}, 0)
+		}
+		if local := of(raw).Local; local == "" || !strings.HasSuffix(of(full).Normal, local) {
+			t.Errorf("%s ends in %q, and %s is %q", raw, local, full, of(full).Normal)
+		}
+		if local := of(full).Local; local != "" {
+			t.Errorf("%s is complete, and ends in %q", full, local)
+		}
+	}
 }

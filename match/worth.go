@@ -12,6 +12,7 @@ type Said struct {
 	Normal string // see Record.Value
 	Alone  string // see Matcher.NormaliseValue
 	Worth  int    // see Record.Worth
+	Local  string // of a phone number without a country code: the end that it has in common with the full number
 
 	raw, folded string // folded is "" if it was not needed
 }
@@ -63,8 +64,11 @@ func said(a *Attribute, attributes Attributes, i int, address string) Said {
 		s.Alone = normalValue(a, s.raw)
 	}
 	s.Normal = s.Alone
-	if a.Type == TypePhone && a.Region != "" && s.Normal != "" {
-		s.Normal = international(s.Normal, first(attributes[a.Region]))
+	if a.Type == TypePhone && s.Normal != "" {
+		if a.Region != "" {
+			s.Normal = international(s.Normal, first(attributes[a.Region]))
+		}
+		s.Local = localPart(s.Normal)
 	}
 	return s
 }

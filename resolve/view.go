@@ -50,7 +50,7 @@ func (r *Resolver) say(n *node) *saying {
 			} else {
 				value = matcher.Said(a, match.Attributes(n.Attributes), i)
 			}
-			spellings[i] = entity.Spelling{Raw: raw, Normal: value.Normal, Worth: value.Worth}
+			spellings[i] = entity.Spelling{Raw: raw, Normal: value.Normal, Worth: value.Worth, Local: value.Local}
 			if value.Normal == "" {
 				continue
 			}

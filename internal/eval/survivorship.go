@@ -111,8 +111,8 @@ func testify(m *match.Matcher, r *match.Record, member int, updated any) entity.
 	}
 	for _, a := range m.Schema().Attributes {
 		for i, raw := range r.Attributes()[a.Name] {
-			t.Values[a.Name] = append(t.Values[a.Name],
-				entity.Spelling{Raw: raw, Normal: r.Value(a.Name, i), Worth: r.Worth(a.Name, i)})
+			said := r.Said(&a, i)
+			t.Values[a.Name] = append(t.Values[a.Name], entity.Spelling{Raw: raw, Normal: said.Normal, Worth: said.Worth, Local: said.Local})
 		}
 	}
 	return t
