@@ -8,19 +8,22 @@ import (
 	"strings"
 )
 
-// footer reads rows and leaves out the footer of a report: rows at the end, after an empty line, that are refused
+// footer reads rows and leaves out the footer of a report: rows at the end, after an empty line, that are no records
 // because they have nothing but a text in the first column, such as "Confidential - do not distribute". They are held
-// back until the end shows that no other row follows; otherwise they are refused like any row.
+// back until the end shows that no other row follows; otherwise they are returned like any row.
 type footer struct {
-	rows rowReader
-	part bool // the end of the rows is not the end of the file
+	rows   rowReader
+	part   bool                    // the end of the rows is not the end of the file
+	keyed  bool                    // every record of the file has a key
+	fields func() ([]Field, error) // of the row that was read last; nil if nothing asks for them
 
 	end   int64 // the line after the last row
 	other int   // rows with values in other columns
 	never bool  // such rows stand within the list, too
 	open  bool  // all rows since an empty line are such rows
-	held  []*RowError
-	queue []read // what follows the held rows, to be returned after them
+	held  []read
+	queue []read // what follows the held rows, after them
+	is    read   // returned last
 	left  []Label
 }
 
@@ -30,10 +33,12 @@ type Label struct {
 	Text string
 }
 
-// read is the result of reading a row.
+// read is the result of reading a row. Its fields are kept if other rows may be read before it is returned.
 type read struct {
-	row *Row
-	err error
+	row    *Row
+	err    error
+	fields []Field
+	broken error // why it has no fields
 }
 
 // mostFooter is how many rows the footer of a report has at most.
@@ -45,32 +50,42 @@ func (f *footer) Next() (*Row, error) {
 		is := read{}
 		is.row, is.err = f.rows.Next()
 		refused, bad := errors.AsType[*RowError](is.err)
+		label := Label{}
 		switch {
 		case is.err == nil:
-			f.see(is.row.Line, is.row.Lines, is.row.Label != "")
+			label = Label{is.row.Line, is.row.Label}
+			f.see(is.row.Line, is.row.Lines, label.Text != "")
+			bad = len(is.row.Attributes) == 0 || f.keyed && is.row.Key == ""
 		case bad:
-			f.see(refused.Line, refused.Lines, refused.Label != "")
+			label = Label{refused.Line, refused.Label}
+			f.see(refused.Line, refused.Lines, label.Text != "")
 		case !f.part && errors.Is(is.err, io.EOF):
-			for _, held := range f.held {
-				f.left = append(f.left, Label{held.Line, held.Label})
-			}
 			f.held = nil
 		}
-		if bad && f.open && len(f.held) < mostFooter {
-			f.held = append(f.held, refused)
+		holds := bad && f.open && len(f.held) < mostFooter
+		if f.fields != nil && (holds || len(f.held) > 0) {
+			is.fields, is.broken = f.fields()
+		}
+		if holds {
+			f.held, f.left = append(f.held, is), append(f.left, label)
 			continue
 		}
 		if len(f.held) == 0 {
+			f.is = is
 			return is.row, is.err
 		}
-		for _, held := range f.held {
-			f.queue = append(f.queue, read{nil, held})
-		}
-		f.queue, f.held = append(f.queue, is), nil
+		f.queue, f.held, f.left = append(f.held, is), nil, nil
 	}
-	is := f.queue[0]
-	f.queue = f.queue[1:]
-	return is.row, is.err
+	f.is, f.queue = f.queue[0], f.queue[1:]
+	return f.is.row, f.is.err
+}
+
+// kept returns the fields of the row that Next returned last, both nil if the rows still have them.
+func (f *footer) kept() ([]Field, error) {
+	if f == nil {
+		return nil, nil
+	}
+	return f.is.fields, f.is.broken
 }
 
 // see notes where a row stands, and whether it is a label: a text in the first column alone.

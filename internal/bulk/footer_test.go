@@ -16,32 +16,42 @@ import (
 )
 
 // The footer of a report is left out of the rows. Rows that may be records, or that stand where no footer is, are not.
+// Rows that are compared have their fields, though others were read before they were returned.
 func TestFooter(t *testing.T) {
 	t.Parallel()
 	const list = "name,phone,id\nJoes Pizza,415-555-2300,1\nBlue Door Books,415-555-2301,2\n"
+	const keyed = "id,name,phone\n1,Joes Pizza,415-555-2300\n2,Blue Door Books,415-555-2301\n\n"
 	const notes = "\"Grand Totals (2 records)\",,\nConfidential - do not distribute\n\"Copyright, all rights reserved\"\n"
+	whole, part := bulk.Options{Source: "s", Key: []string{"id"}}, bulk.Options{Source: "s", Key: []string{"id"}, Part: true}
+	compared := bulk.Options{Source: "s", Unstored: true}
 	for name, tc := range map[string]struct {
 		text          string
-		part          bool
+		options       bulk.Options
 		rows, refused int
 		left          []int64
 	}{
-		"below an empty line":      {list + "\n\n" + notes, false, 2, 0, []int64{6, 7, 8}},
-		"below delimiters":         {list + ",,\n" + notes, false, 2, 0, []int64{5, 6, 7}},
-		"without an empty line":    {list + notes, false, 2, 3, nil},
-		"an empty line at the end": {list + "\n" + notes + "\n", false, 2, 0, []int64{5, 6, 7}},
-		"a total":                  {list + "\nTotal\n", false, 2, 0, []int64{5}},
-		"another word":             {list + "\nQuill\n", false, 2, 1, nil},
-		"a record follows":         {list + "\n" + notes + "Quill Optics,415-555-2302,3\n", false, 3, 3, nil},
-		"a broken row follows":     {list + "\n" + notes + "Quill Optics,415-555-2302,\n", false, 2, 4, nil},
-		"such rows in the list":    {"name,phone,id\nA B,415-555-2303,1\nSection one\nC D,415-555-2304,2\nE F,415-555-2305,3\n\n" + notes, false, 3, 4, nil},
-		"more than a footer":       {list + "\n" + strings.Repeat("Confidential text\n", 21), false, 2, 21, nil},
-		"a part of a file":         {list + "\n" + notes, true, 2, 3, nil},
+		"below an empty line":          {list + "\n\n" + notes, whole, 2, 0, []int64{6, 7, 8}},
+		"below delimiters":             {list + ",,\n" + notes, whole, 2, 0, []int64{5, 6, 7}},
+		"without an empty line":        {list + notes, whole, 2, 3, nil},
+		"an empty line at the end":     {list + "\n" + notes + "\n", whole, 2, 0, []int64{5, 6, 7}},
+		"a total":                      {list + "\nTotal\n", whole, 2, 0, []int64{5}},
+		"another word":                 {list + "\nQuill\n", whole, 2, 1, nil},
+		"a record follows":             {list + "\n" + notes + "Quill Optics,415-555-2302,3\n", whole, 3, 3, nil},
+		"a broken row follows":         {list + "\n" + notes + "Quill Optics,415-555-2302,\n", whole, 2, 4, nil},
+		"such rows in the list":        {"name,phone,id\nA B,415-555-2303,1\nSection one\nC D,415-555-2304,2\nE F,415-555-2305,3\n\n" + notes, whole, 3, 4, nil},
+		"more than a footer":           {list + "\n" + strings.Repeat("Confidential text\n", 21), whole, 2, 21, nil},
+		"below the key":                {keyed + notes, whole, 2, 0, []int64{5, 6, 7}},
+		"below the key, a row follows": {keyed + notes + "3,Quill Optics,415-555-2302\n", whole, 4, 2, nil},
+		"compared, below the key":      {keyed + notes, compared, 2, 0, []int64{5, 6, 7}},
+		"compared, a row follows":      {list + "\n" + notes + "Quill Optics,415-555-2302,3\n", compared, 4, 2, nil},
+		"compared":                     {list + "\n" + notes, compared, 2, 0, []int64{5, 6, 7}},
+		"compared, without a key":      {"name,phone\nJoes Pizza,415-555-2300\nBlue Door Books,415-555-2301\n\nGrand Totals,\n", compared, 3, 0, nil},
+		"a part of a file":             {list + "\n" + notes, part, 2, 3, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			plan, err := bulk.Recognise(bulk.Stdin, strings.NewReader(tc.text), []*match.Schema{match.Place()},
-				&bulk.Options{Source: "s", Key: []string{"id"}, Part: tc.part})
+				&tc.options)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -50,6 +60,7 @@ func TestFooter(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer r.Close()
+			lines := strings.Split(tc.text, "\n")
 			rows, refused, last := 0, 0, int64(0)
 			for {
 				row, err := r.Next()
@@ -64,6 +75,9 @@ func TestFooter(t *testing.T) {
 				} else {
 					rows, line = rows+1, row.Line
 				}
+				if fields, err := r.Fields(); tc.options.Unstored && (err != nil || !strings.Contains(lines[line-1], fields[0].Values[0])) {
+					t.Errorf("line %d has the fields %v, %v", line, fields, err)
+				}
 				if line <= last {
 					t.Errorf("line %d comes after line %d", line, last)
 				}
@@ -72,13 +86,13 @@ func TestFooter(t *testing.T) {
 			if rows != tc.rows || refused != tc.refused {
 				t.Errorf("%d rows, %d refused; want %d, %d", rows, refused, tc.rows, tc.refused)
 			}
-			for at, left := range map[string][]bulk.Label{"file": r.Footer(), "sample": plan.Footer} {
-				var lines []int64
+			for of, left := range map[string][]bulk.Label{"file": r.Footer(), "sample": plan.Footer} {
+				var at []int64
 				for _, label := range left {
-					lines = append(lines, label.Line)
+					at = append(at, label.Line)
 				}
-				if diff := cmp.Diff(tc.left, lines); diff != "" {
-					t.Errorf("%s: %s", at, diff)
+				if diff := cmp.Diff(tc.left, at); diff != "" {
+					t.Errorf("%s: %s", of, diff)
 				}
 			}
 			if n := len(plan.Sample) + len(plan.Refused); n != rows+refused {

@@ -180,7 +180,7 @@ func (p *Plan) start(r *Reader, l *lines, m *mapper) error {
 		if r.rows, err = newTable(p, r, table, m); err != nil {
 			return err
 		}
-		r.footer = p.footerOf(r.rows, false)
+		r.footer = p.footerOf(r.rows, false, r.fields)
 	case CSV:
 		s := &scanner{lines: l, dialect: p.Dialect}
 		for range p.skip {
@@ -196,7 +196,7 @@ func (p *Plan) start(r *Reader, l *lines, m *mapper) error {
 			}
 		}
 		r.rows = newCSV(s, m, p.columns, r.stream)
-		r.footer = p.footerOf(r.rows, false)
+		r.footer = p.footerOf(r.rows, false, r.fields)
 	case JSON:
 		d := &valueDocuments{scan: &jsonScanner{r: l.r, line: 1}}
 		if b, err := d.scan.space(); err == nil && (b == '[' || p.Rows != "") {
@@ -212,13 +212,25 @@ func (p *Plan) start(r *Reader, l *lines, m *mapper) error {
 	return nil
 }
 
-// footerOf returns the rows without the footer of a report, nil if the file has none. Rows that are not stored keep it,
-// because what becomes of each row is written beside it.
-func (p *Plan) footerOf(rows rowReader, part bool) *footer {
-	if p.Format != CSV && p.Format != XLSX || p.options.Part || p.options.Unstored {
+// footerOf returns the rows without the footer of a report, nil if the file has none. fields returns those of the row
+// read last.
+func (p *Plan) footerOf(rows rowReader, part bool, fields func() ([]Field, error)) *footer {
+	if p.Format != CSV && p.Format != XLSX || p.options.Part {
 		return nil
 	}
-	return &footer{rows: rows, part: part}
+	f := &footer{rows: rows, part: part, keyed: p.keyed()}
+	if p.options.Unstored { // what is found of each row is written beside it
+		f.fields = fields
+	}
+	return f
+}
+
+// keyed reports whether a column has the key.
+func (p *Plan) keyed() bool {
+	return slices.ContainsFunc(p.columns, func(name string) bool {
+		uses, _ := p.mapping.resolve(name)
+		return slices.ContainsFunc(uses, func(u use) bool { return u.kind == useKey })
+	})
 }
 
 // Args returns the flags of a command that reads the file by this plan and guesses nothing, without the name of the

@@ -39,6 +39,14 @@ func (r *Reader) Lists() bool {
 // mapped or not. A CSV row with too few fields lacks the last columns; one with too many has the rest in its last
 // column. A JSON object within a row is given as text. It returns an error if the row cannot be parsed.
 func (r *Reader) Fields() ([]Field, error) {
+	if fields, err := r.footer.kept(); fields != nil || err != nil {
+		return fields, err
+	}
+	return r.fields()
+}
+
+// fields returns the row that was read last, which may be held back.
+func (r *Reader) fields() ([]Field, error) {
 	switch rows := r.rows.(type) {
 	case *csvRows:
 		if len(rows.values) == 0 {

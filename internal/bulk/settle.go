@@ -129,7 +129,7 @@ func (p *Plan) readSample(text []byte) error {
 
 // showSample reads the rows of the sample to its end, or to damage that the reading reports.
 func (p *Plan) showSample(rows rowReader) {
-	if footer := p.footerOf(rows, p.longer); footer != nil {
+	if footer := p.footerOf(rows, p.longer, nil); footer != nil {
 		rows = footer
 		defer func() { p.Footer = footer.left }()
 	}

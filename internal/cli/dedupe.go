@@ -42,6 +42,7 @@ type oneShot struct {
 	rejects               *bulk.Rejects
 	refused               int
 	empty                 int64 // rows without any value
+	footer                int   // rows below the lists that are no records
 }
 
 func (a *app) dedupeCommand() *cobra.Command {
@@ -245,11 +246,12 @@ func (o *oneShot) resolving(p resolve.LoadProgress) {
 	})
 }
 
-// leftOut reports and counts the rows of a file that have no value and are therefore missing in the output.
+// leftOut reports and counts the rows of a file that are missing in the output: those without a value, and the footer.
 func (o *oneShot) leftOut(a *app, r *bulk.Reader, file int) {
 	o.progress.Close()
 	a.sayEmpty(o.files[file], r)
-	o.empty += r.Empty().Rows
+	a.sayFooter(a.stderr, o.files[file], r.Format, r.Footer())
+	o.empty, o.footer = o.empty+r.Empty().Rows, o.footer+len(r.Footer())
 }
 
 func (o *oneShot) refuse(a *app, e *bulk.RowError, file int) error {

@@ -152,6 +152,33 @@ func TestDedupe_CountsEmptyRows(t *testing.T) {
 	}
 }
 
+// The footer of a report is no row of any command, and counted.
+func TestDedupe_LeavesOutTheFooter(t *testing.T) {
+	t.Parallel()
+	in := write(t, "in.csv", "id,name,city\n1,Blue Door,Bath\n2,Corner Bakery,York\n\n\"Grand Totals (2 records)\",,\nConfidential - do not share\n")
+	dir := filepath.Dir(in)
+	const said = `in.csv: 2 rows below the list left out, lines 5 to 6: "Grand Totals (2 records)", "Confidential - do not share"`
+	for _, args := range [][]string{
+		{"dedupe", in, "-o", filepath.Join(dir, "out.csv")},
+		{"link", in, write(t, "other.csv", "id,name\n7,Blue Door\n"), "--left", "-o", filepath.Join(dir, "links.csv")},
+		{"link", write(t, "other.csv", "id,name\n7,Blue Door\n"), in, "-o", filepath.Join(dir, "linked.csv")},
+		{"ingest", in, "--yes", "--data", filepath.Join(dir, "data")},
+		{"match", in, "--data", filepath.Join(dir, "data"), "-o", filepath.Join(dir, "matches.csv")},
+	} {
+		if r := run(t.Context(), nil, args...); r.code != 0 || !strings.Contains(r.err, said) {
+			t.Errorf("%v: exit %d, %s", args, r.code, r.err)
+		}
+		if r := run(t.Context(), nil, append(args, "--json")...); r.code != 0 || !strings.Contains(r.stdout, `"footer":2`) {
+			t.Errorf("%v: exit %d, %s", args, r.code, r.stdout)
+		}
+	}
+	for _, name := range []string{"out.csv", "links.csv", "matches.csv"} {
+		if text := written(t, filepath.Join(dir, name)); strings.Count(text, "\n") != 3 || strings.Contains(text, "Grand") {
+			t.Errorf("%s:\n%s", name, text)
+		}
+	}
+}
+
 // Nothing is left behind after an error or an interrupt, and no file has the name of the result.
 // Some exports have hundreds of columns that mean nothing.
 func TestDedupe_ManyColumns(t *testing.T) {

@@ -73,7 +73,7 @@ func (o *oneShot) summary(a *app, counts map[string]any, text string) error {
 		return nil
 	}
 	maps.Copy(counts, map[string]any{"type": "summary", "file": o.outName(), "kind": o.schema.Kind, "refused": o.refused,
-		"empty": o.empty})
+		"empty": o.empty, "footer": o.footer})
 	if !o.toStdout() {
 		return a.printJSON(counts)
 	}

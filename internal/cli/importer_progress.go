@@ -109,6 +109,9 @@ func (im *importer) summary(t *term.Table) error {
 		if e := im.reader.Empty(); e.Rows > 0 {
 			of["empty"] = e.Rows
 		}
+		if rows := im.reader.Footer(); len(rows) > 0 {
+			of["footer"] = len(rows)
+		}
 		if s := im.shortened; s.rows > 0 {
 			of["shortened"] = s.rows
 		}

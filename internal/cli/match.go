@@ -266,10 +266,14 @@ var matchOutcomes = []string{"created", "matched", "updated", "unchanged", "stal
 
 func (m *matcher) summary() error {
 	m.sayEmpty(m.reader.Name, m.reader)
+	m.sayFooter(m.stderr, m.reader.Name, m.reader.Format, m.reader.Footer())
 	if m.json {
 		of := map[string]any{"rows": m.total, "counts": m.counts}
 		if e := m.reader.Empty(); e.Rows > 0 {
 			of["empty"] = e.Rows
+		}
+		if rows := m.reader.Footer(); len(rows) > 0 {
+			of["footer"] = len(rows)
 		}
 		var b bytes.Buffer
 		if err := json.NewEncoder(&b).Encode(of); err != nil {
