@@ -13,11 +13,14 @@ import (
 )
 
 // plainName returns the name of a column in lower case without accents, its words joined by "_": "Kunden-Nr." is
-// kunden_nr, "BillingCity" billing_city, "Επώνυμο" επωνυμο. The name of a path is its last name, unless that describes
+// kunden_nr, "BillingCity" billing_city, "POCity" po_city, "g:title" title, "Επώνυμο" επωνυμο. The name of a path is its last name, unless that describes
 // the elements of a list: categories[].name is categories, and contacts[].type contacts_type. The name of a question is
 // what it asks for.
 func plainName(name string) string {
 	name = asked(name)
+	if i := strings.IndexByte(name, ':'); (i == 1 || i == 2) && i+1 < len(name) && isWord(name[:i]) && isWord(name[i+1:i+2]) {
+		name = name[i+1:] // a namespace, as in XML
+	}
 	if i := strings.LastIndex(name, ".$"); i > 0 && slices.Contains(extended, name[i+2:]) {
 		name = name[:i]
 	}
@@ -34,7 +37,8 @@ func plainName(name string) string {
 	}
 	var b strings.Builder
 	lower, letter := false, ' '
-	for _, r := range norm.NFKD.String(strings.ReplaceAll(name, "ß", "ss")) {
+	text := []rune(norm.NFKD.String(strings.ReplaceAll(name, "ß", "ss")))
+	for i, r := range text {
 		switch {
 		case unicode.Is(unicode.Mn, r):
 			// in other scripts the mark makes a different letter, such as й
@@ -43,18 +47,29 @@ func plainName(name string) string {
 			}
 		case strings.ContainsRune("'’ʼ", r):
 		case unicode.IsLetter(r), unicode.IsDigit(r):
-			if unicode.IsUpper(r) && lower {
+			if unicode.IsUpper(r) && (lower || unicode.IsUpper(letter) && beginsWord(text[i+1:])) {
 				b.WriteByte('_')
 			}
 			lower, letter = unicode.IsLower(r), r
 			b.WriteRune(unicode.ToLower(r))
 		default:
-			lower = false
+			lower, letter = false, ' '
 			b.WriteByte('_')
 		}
 	}
 	words := strings.FieldsFunc(norm.NFC.String(b.String()), func(r rune) bool { return r == '_' })
 	return strings.Join(words, "_")
+}
+
+// beginsWord reports whether a capital letter with this text behind it begins a word after an abbreviation, as the C of
+// POCity does. The L of URLs does not.
+func beginsWord(rest []rune) bool {
+	return len(rest) > 1 && unicode.IsLower(rest[0]) && unicode.IsLower(rest[1])
+}
+
+// isWord reports whether a text has letters only.
+func isWord(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })
 }
 
 // extended are the names of the types that MongoDB writes around values in JSON: {"_id": {"$oid": "..."}}.

@@ -189,6 +189,10 @@ func (r *recognition) guessAttributes() {
 			case fits(a, c.values):
 				all = append(all, guessed{i, a, is})
 			case r.misfits[c.name] == "":
+				if undatedOf(a, c.values) == len(c.values) {
+					r.misfits[c.name] = fmt.Sprintf("column %.60q has a name of %s and no date with a year, such as %.40q", c.name, a.Name, c.values[0])
+					continue
+				}
 				odd := c.values[slices.IndexFunc(c.values, func(v string) bool { return !fitsOne(a, strings.TrimSpace(v)) })]
 				r.misfits[c.name] = fmt.Sprintf("column %.60q has a name of %s and other values, such as %.40q", c.name, a.Name, odd)
 			}
@@ -225,6 +229,9 @@ func (r *recognition) guessAttributes() {
 		r.reasons[name] = map[alias]string{
 			otherCase: "its name", namedAlias: "another name of it", looserAlias: "much like a name of it", innerAlias: "has a name of it",
 		}[g.alias]
+		if n := undatedOf(g.attribute, r.columns[g.column].values); n > 0 {
+			r.reasons[name] += fmt.Sprintf("; %d of %d are not compared: no year", n, len(r.columns[g.column].values))
+		}
 	}
 }
 

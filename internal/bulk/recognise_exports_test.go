@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/locus-db/locus/internal/bulk"
 )
 
 // Exports of address books, CRMs, shops, bookkeeping and registers, by their original headers. None gets a wrong key,
@@ -13,6 +15,10 @@ import (
 func TestRecognise_Exports(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, text, want string }{
+		{"contacts of a bookkeeping program", "*ContactName,AccountNumber,EmailAddress,FirstName,LastName,POAddressLine1,POCity,PORegion,POPostalCode,POCountry,SAAddressLine1,SACity\nBlue Door Ltd,C-1,ada@example.org,Ada,Lovelace,1 Ring Rd,London,,N1 9GU,GB,1 Ring Rd,London\nCorner Bakery,C-2,alan@example.org,Alan,Turing,2 Ring Rd,London,,N1 9GV,GB,2 Ring Rd,London\n", "person key=AccountNumber name - emails given_name family_name address city region postcode country - -"},
+		{"audience of a newsletter, birthdays without years", "Email Address,First Name,Last Name,Address,Phone Number,Birthday\nada@example.org,Ada,Lovelace,1 Ring Rd,020 7946 0018,12/10\nalan@example.org,Alan,Turing,2 Ring Rd,020 7946 0019,06/23\n", "person key=- emails given_name family_name address phones -"},
+		{"address book, empty birthdays", "id,First Name,Last Name,Birthday,Anniversary\n1,Ada,Lovelace,0/0/00,0/0/00\n2,Alan,Turing,6/23/1982,0/0/00\n3,Grace,Hopper,--12-09,0/0/00\n", "person key=id - given_name family_name birth_date -"},
+		{"feed of products with a namespace", "g:id\tg:title\tg:link\tg:price\tg:brand\tg:gtin\tg:mpn\nS1\tBlue Mug 300 ml\thttps://shop.example/1\t12.00 GBP\tDoor\t05012345678900\tM-1\nS2\tRed Mug 300 ml\thttps://shop.example/2\t12.00 GBP\tDoor\t05012345678917\tM-2\n", "product key=g:id - title urls price brand gtin model"},
 		{"address book of a mail service", "First Name,Middle Name,Last Name,Nickname,Organization Name,Birthday,Notes,Labels,E-mail 1 - Label,E-mail 1 - Value,Phone 1 - Label,Phone 1 - Value,Address 1 - Street,Address 1 - City,Address 1 - Region,Address 1 - Postal Code,Address 1 - Country\nAda,,Lovelace,,,1980-12-10,,friends,Home,ada@example.org,Mobile,020 7946 0018,1 Ring Rd,London,,N1 9GU,GB\nAlan,M,Turing,Al,Bletchley,1982-06-23,x,friends,Work,alan@example.org,Mobile,020 7946 0019,2 Ring Rd,London,,N1 9GV,GB\n", "person key=- given_name given_name family_name - - birth_date - - - emails - phones address city region postcode country"},
 		{"address book of an office program", "First Name,Middle Name,Last Name,Company,Department,Job Title,Business Street,Business City,Business State,Business Postal Code,Business Country/Region,Business Phone,Home Phone,Mobile Phone,E-mail Address,Web Page\nAda,,Lovelace,Analytical,Maths,Lead,1 Ring Rd,London,,N1 9GU,GB,020 7946 0018,,07700 900123,ada@example.org,ada.example\nAlan,,Turing,Bletchley,Maths,Lead,2 Ring Rd,London,,N1 9GV,GB,020 7946 0019,,07700 900124,alan@example.org,alan.example\n", "person key=- given_name given_name family_name - - - address city region postcode country phones phones phones emails -"},
 		{"address book of an office program, German", "Vorname,Nachname,Firma,Straße geschäftlich,Ort geschäftlich,Postleitzahl geschäftlich,Land/Region geschäftlich,Telefon geschäftlich,Mobiltelefon,E-Mail-Adresse\nJonas,Weber,Töpferei,Lindenweg 5,Bonn,53111,DE,0228 123456,0170 1234567,j@example.org\nAnna,Kern,Bäckerei,Ring 12,Köln,50667,DE,0221 998877,0170 1234568,a@example.org\n", "person key=- given_name family_name - address city postcode country phones phones emails"},
@@ -63,6 +69,25 @@ func TestRecognise_Exports(t *testing.T) {
 			p := recognised(t, c.name, c.text, nil)
 			if diff := cmp.Diff(c.want, brief(p)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// What is not compared of a column with dates is said.
+func TestRecognise_DatesWithoutAYear(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ values, want string }{
+		"some":  {"1,Ada,12/10\n2,Alan,6/23/1982\n3,Grace,0/0/00\n", "another name of it; 2 of 3 are not compared: no year"},
+		"all":   {"1,Ada,12/10\n2,Alan,06/23\n", `column "Birthday" has a name of birth_date and no date with a year, such as "12/10"`},
+		"none":  {"1,Ada,1990-12-10\n2,Alan,6/23/1982\n", "another name of it"},
+		"other": {"1,Ada,soon\n2,Alan,06/23\n", `column "Birthday" has a name of birth_date and other values, such as "soon"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := recognised(t, "people", "id,First Name,Birthday\n"+c.values, &bulk.Options{Source: "x", Kind: "person"})
+			if got := p.Columns[2].Reason; got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
 			}
 		})
 	}

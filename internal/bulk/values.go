@@ -41,6 +41,10 @@ var (
 	// A number and a letter or two: 6d, 2.5 kg, XL 3. It names nothing.
 	shortCode = regexp.MustCompile(`^[A-Za-z]{0,2} ?\d[\d.,]* ?[A-Za-z]{0,2}$`)
 
+	// A day of any year: 04/17, 17.4., --04-17 of vCards. An empty date: 0/0/00, 0000-00-00.
+	anyYearForm   = regexp.MustCompile(`^(--\d{2}-?\d{2}|\d{1,2}[./-]\d{1,2}\.?)$`)
+	emptyDateForm = regexp.MustCompile(`^0{1,4}[./-]0{1,2}[./-]0{1,4}$`)
+
 	yearForm = regexp.MustCompile(`^\d{4}(-\d{2})?$|^\d{8}$`)
 )
 
@@ -93,7 +97,23 @@ func fits(a *match.Attribute, values []string) bool {
 			good++
 		}
 	}
+	if undated := undatedOf(a, values); undated > 0 { // they neither are nor contradict dates
+		return good > 0 && good*10 >= (len(values)-undated)*8
+	}
 	return good*10 >= len(values)*8
+}
+
+// undatedOf returns how many values of a date are days without a year, or empty dates, which are not compared.
+func undatedOf(a *match.Attribute, values []string) (n int) {
+	if a.Type != match.TypeDate {
+		return 0
+	}
+	for _, value := range values {
+		if value = strings.TrimSpace(value); anyYearForm.MatchString(value) || emptyDateForm.MatchString(value) {
+			n++
+		}
+	}
+	return n
 }
 
 func fitsOne(a *match.Attribute, value string) bool {
@@ -119,7 +139,7 @@ func fitsOne(a *match.Attribute, value string) bool {
 		_, amount := unitOf(value)
 		return amount || digits > 0 && digits*2 >= len(value)-3
 	case match.TypeDate:
-		return is == formDate || yearForm.MatchString(value) || digits >= 4 && letters
+		return is == formDate && !emptyDateForm.MatchString(value) || yearForm.MatchString(value) || digits >= 4 && letters
 	case match.TypeName:
 		return (letters || is == formWords || is == formNumber) && is != formEmail && is != formDate && (a.Role != match.RoleNone || !shortCode.MatchString(value))
 	case match.TypeAddress, match.TypeCategory, match.TypePeople:
