@@ -33,7 +33,7 @@ type Label struct {
 	Text string
 }
 
-// read is the result of reading a row. Its fields are kept if other rows may be read before it is returned.
+// read is the result of reading a row. Its fields are kept if other rows are read before it is returned.
 type read struct {
 	row    *Row
 	err    error
@@ -62,11 +62,10 @@ func (f *footer) Next() (*Row, error) {
 		case !f.part && errors.Is(is.err, io.EOF):
 			f.held = nil
 		}
-		holds := bad && f.open && len(f.held) < mostFooter
-		if f.fields != nil && (holds || len(f.held) > 0) {
-			is.fields, is.broken = f.fields()
-		}
-		if holds {
+		if bad && f.open && len(f.held) < mostFooter {
+			if f.fields != nil {
+				is.fields, is.broken = f.fields()
+			}
 			f.held, f.left = append(f.held, is), append(f.left, label)
 			continue
 		}
