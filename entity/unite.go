@@ -28,10 +28,11 @@ type form struct {
 	fuller      string // the value that it is
 }
 
-// unite returns which of the candidates, and of the value of a pin, are one. A value with a Local is the fuller one that
-// ends in it. If several values do, it could be any of them and stays a value of its own.
+// unite returns which of the candidates, and of the value of a pin, are one. A value with a Local is the fuller one
+// that ends in it. If several values do, it could be any of them and stays a value of its own.
 func unite(candidates []candidate, chosen *Pin) united {
-	if !slices.ContainsFunc(candidates, func(c candidate) bool { return c.local != "" }) && (chosen == nil || chosen.Local == "") {
+	lacking := chosen != nil && chosen.Local != ""
+	if !lacking && !slices.ContainsFunc(candidates, func(c candidate) bool { return c.local != "" }) {
 		return nil
 	}
 	forms := make([]form, 0, len(candidates)+1)
@@ -42,7 +43,8 @@ func unite(candidates []candidate, chosen *Pin) united {
 		forms = append(forms, newForm(chosen.Normal, chosen.Local))
 	}
 	slices.SortFunc(forms, func(a, b form) int {
-		return cmp.Or(strings.Compare(a.end, b.end), cmp.Compare(len(a.normal), len(b.normal)), compareHashes(a.normal, b.normal))
+		return cmp.Or(strings.Compare(a.end, b.end), cmp.Compare(len(a.normal), len(b.normal)),
+			compareHashes(a.normal, b.normal))
 	})
 	same := united{}
 	for i := len(forms) - 1; i >= 0; i-- {
