@@ -103,18 +103,22 @@ func compareNames(v *Vector, first, second *Record) (related level) {
 		return levelNone
 	}
 	var grade, rest level
+	alone := v.namesAlone()
+	if alone && v.level(fieldCity) == cityDifferent {
+		v.put(fieldCity, cityElsewhere)
+	}
 	if a.compact == b.compact {
 		grade, rest = exactName(a.total), residualNothing
 	} else {
 		l := alignFirms(a.tokens, b.tokens)
 		x, y := residue(a.tokens, l.usedA), residue(b.tokens, l.usedB)
-		elsewhere := l.leaveWhere(a.tokens, b.tokens, &x, &y)
+		elsewhere := l.leaveWhere(a.tokens, b.tokens, &x, &y, alone && v.level(fieldCity) < cityContained)
 		if l.weight > 0 {
 			related = relate(&x, &y, first.beside(second), second.beside(first))
 		}
 		rest = compareResiduals(&x, &y, &l, related)
 		if rest == residualSomething {
-			rest = compareAlone(&x, &y, v.namesAlone() && a.roman == b.roman, elsewhere)
+			rest = compareAlone(&x, &y, alone && a.roman == b.roman, elsewhere)
 		}
 		grade = gradeTokens(a, b, &l)
 		if grade > nameNone && !l.named && x.named && y.named && similar(kept(a.tokens, l.usedA), kept(b.tokens, l.usedB)) < 0.9 {

@@ -190,7 +190,8 @@ func (r *Record) emit(s *sink) {
 	r.emitEqual(s)
 	for _, id := range r.ids {
 		if id.world {
-			s.add(KeyID, "", id.attribute, id.value)
+			_, number := ofCountry(id.value)
+			s.add(KeyID, "", id.attribute, number)
 		} else {
 			s.add(KeyID, r.source, id.attribute, id.value)
 		}

@@ -73,6 +73,9 @@ func (m *Matcher) compare(a, b *Record) (v Vector) {
 		}
 	} else {
 		id = compareWorldIDs(a.ids, b.ids)
+		if at := v.level(fieldAddress); id == idEqual && m.style == StyleBusiness && (at == addressDifferent || at == addressOtherNumber) {
+			id = idElsewhere // branches share the numbers of their firm
+		}
 	}
 	if a.source == b.source {
 		if own := compareIDs(a.ids, b.ids); own != levelNone {

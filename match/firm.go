@@ -111,17 +111,25 @@ func inWords(text, word string) bool {
 }
 
 // leaveWhere removes the words for the country or the city from the words of one name if the other name keeps none, and
-// reports whether both names keep such words.
-func (l *alignment) leaveWhere(a, b []token, x, y *residual) (elsewhere bool) {
+// reports whether both names keep such words. If nothing besides the names agrees, a country stays, because Acme Polska may
+// be a subsidiary of Acme.
+func (l *alignment) leaveWhere(a, b []token, x, y *residual, alone bool) (elsewhere bool) {
 	switch {
 	case x.where && y.where:
 		return true
+	case alone && (keepsCountry(a, l.usedA) || keepsCountry(b, l.usedB)):
 	case x.where && !y.any:
 		*x, l.whereA = leftWhere(a, l.usedA)
 	case y.where && !x.any:
 		*y, l.whereB = leftWhere(b, l.usedB)
 	}
 	return false
+}
+
+// keepsCountry reports whether a country is among the unpaired words of a name.
+func keepsCountry(tokens []token, used uint32) bool {
+	last := len(tokens) - 1
+	return used&(1<<last) == 0 && tokens[last].where && countries[tokens[last].text] == tokens[last].text
 }
 
 func leftWhere(tokens []token, used uint32) (r residual, left weight) {
@@ -134,14 +142,16 @@ func leftWhere(tokens []token, used uint32) (r residual, left weight) {
 	return residue(tokens, used), left
 }
 
-// namesAlone reports whether nothing but the names, regions and countries was compared.
+// namesAlone reports whether nothing but the names, categories, cities, regions and countries was compared.
 func (v Vector) namesAlone() bool {
+	v.put(fieldCategory, levelNone)
+	v.put(fieldCity, levelNone)
 	v.put(fieldRegion, levelNone)
 	return v == 0
 }
 
 // compareAlone compares words that the names do not share and that are not enough to separate two things. If only the
-// names were compared, other words mean another firm of one family, or a branch.
+// names and cities were compared, other words mean another firm of one family, or a branch.
 func compareAlone(x, y *residual, alone, elsewhere bool) level {
 	switch {
 	case elsewhere, alone && x.any && y.any:

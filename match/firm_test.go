@@ -45,7 +45,10 @@ func TestFirms(t *testing.T) {
 		{"Braun International Services", "Braun Intl Svcs", true},
 		{"Evans Brothers Plastics", "Evans Bros. Plastics", true},
 		{"Garcia Hermanos", "Garcia Hnos", true},
-		{"Tofirox GmbH", "Tofirox (Österreich) GmbH", true},
+		{"Rossi F.lli S.r.l.", "Fratelli Rossi srl", true},
+		{"H.nos Garcia", "Garcia Hermanos", true},
+		{"Tofirox GmbH", "Tofirox (Österreich) GmbH", false},
+		{"Acme", "Acme Polska", false},
 		{"Tofirox Deutschland GmbH", "Tofirox Germany", true},
 		{"Kasex Properties United Kingdom Ltd", "KASEX PROPERTIES UK LIMITED", true},
 		{"Tofirox Deutschland GmbH", "Tofirox France", false},
@@ -73,6 +76,10 @@ func TestFirms_Place(t *testing.T) {
 		{at("Fitova Kiel", "Kiel", ""), at("Fitova", "Kiel", ""), "nothing is left over"},
 		{at("Fitova Kiel", "Kiel", ""), at("Fitova Hamburg", "", ""), "both keep words of their own"},
 		{at("Fitova Kiel", "Kiel", ""), at("Fitova Hamburg", "Hamburg", ""), "both keep words of their own"},
+		{at("Fitova Polska", "Kielce", ""), at("Fitova", "Kielce", ""), "nothing is left over"},
+		{at("Fitova Polska", "", "+48 41 5550123"), at("Fitova", "", "+48 41 5550123"), "nothing is left over"},
+		{at("Fitova Polska", "", ""), at("Fitova", "", ""), "one keeps a word, and nothing besides the name"},
+		{at("Fitova Holding", "Kiel", ""), at("Fitova", "Kiel", ""), "one keeps a word, and nothing besides the name"},
 		{at("Fitova Holding", "", ""), at("Fitova", "", ""), "one keeps a word, and nothing besides the name"},
 		{at("Fitova Holding", "", "+49 431 5550123"), at("Fitova", "", "+49 431 5550123"), "one keeps a word"},
 	} {
@@ -83,6 +90,37 @@ func TestFirms_Place(t *testing.T) {
 		}
 		if !found {
 			t.Errorf("%v, %v: not %q\n%+v", c.a, c.b, c.level, m.Explain(a, b, m.Thorough().Compare(a, b)).Lines)
+		}
+	}
+}
+
+// TestFirms_Elsewhere shows that one name in two cities is a possible match, unless the name is rare or more agrees.
+func TestFirms_Elsewhere(t *testing.T) {
+	t.Parallel()
+	m := match.New(match.Place(), nil)
+	at := func(name, city, category, phone string) match.Attributes {
+		return match.Attributes{"name": {name}, "city": {city}, "category": {category}, "phones": {phone}}
+	}
+	for _, c := range []struct {
+		a, b match.Attributes
+		want match.Outcome
+	}{
+		{at("Zanzibar Grill", "Kiel", "", ""), at("Zanzibar Grill", "Kiel", "", ""), match.Same},
+		{at("Zanzibar Grill", "Kiel", "", ""), at("Zanzibar Grill", "", "", ""), match.Same},
+		{at("Zanzibar Grill", "Kiel", "", ""), at("Zanzibar Grill", "Hamburg", "", ""), match.Possible},
+		{at("Zanzibar Grill", "Kiel", "Bar", ""), at("Zanzibar Grill", "Hamburg", "Bar", ""), match.Possible},
+		{at("Zanzibar Grill", "Kiel", "", "+49 431 5550123"), at("Zanzibar Grill", "Hamburg", "", "+49 431 5550123"), match.Same},
+	} {
+		a, b := m.Normalise("s", "1", c.a), m.Normalise("s", "2", c.b)
+		v := m.Compare(a, b)
+		if got := m.Decide(v); got != c.want {
+			t.Errorf("%v, %v: %v, not %v\n%+v", c.a, c.b, got, c.want, m.Explain(a, b, v).Lines)
+		}
+		alone := c.want == match.Possible
+		if slices.ContainsFunc(m.Explain(a, b, v).Lines, func(l match.Line) bool {
+			return l.Attribute == "city" && l.Level == "different, and nothing besides the name"
+		}) != alone {
+			t.Errorf("%v, %v: nothing besides the name: not %v", c.a, c.b, alone)
 		}
 	}
 }

@@ -58,7 +58,7 @@ const (
 	residualSomething
 	residualNothing
 	residualForm  // GmbH, and AG: two companies, perhaps
-	residualAlone // only one name has a word, and only the names agree
+	residualAlone // only one name has a word, and nothing besides the names and the city agrees
 )
 
 const (
@@ -100,7 +100,8 @@ const (
 	cityDifferent level = 1 + iota
 	cityContained
 	cityEqual
-	cityAlike // for persons
+	cityAlike     // for persons
+	cityElsewhere // different, and nothing besides the name
 )
 
 const regionDifferent level = 1
@@ -132,6 +133,7 @@ const (
 	idContained      // of titles: model numbers
 	idCommon         // of titles: equal, and many records have it
 	idSeries         // of titles: different model numbers of one series
+	idElsewhere      // of businesses: equal, at different addresses
 )
 
 const sourceDeduplicated level = 1
@@ -251,12 +253,12 @@ var table = [fieldCount][]grade{
 		{"under 30 m", 400},
 	},
 	fieldPostcode: {{}, {"different", -200}, {"first three equal", 0}, {"equal", 150}, {"one digit off", 50}},
-	fieldCity:     {{}, {"different", -150}, {"one contains the other", 50}, {"equal", 100}, {"alike", 50}},
+	fieldCity:     {{}, {"different", -150}, {"one contains the other", 50}, {"equal", 100}, {"alike", 50}, {"different, and nothing besides the name", -350}},
 	fieldRegion:   {{}, {"different", -400}},
 	fieldCategory: {{}, {"different", -70}, {"overlapping", 30}, {"first equal", 150}},
 	fieldWeb:      {{}, {"different", -150}, {"same site, another address", 0}, {"same domain", 100}, {"same page", 500}},
 	fieldEmail:    {{}, {"equal", 400}, {"alike", 300}, {"different", -50}},
-	fieldID:       {{}, {"different", -10000}, {"equal", 900}, {"one sign off", 300}, {"other", -600}, {"one contains the other", 500}, {"equal, of many records", 300}, {"another of one series", -1200}},
+	fieldID:       {{}, {"different", -10000}, {"equal", 900}, {"one sign off", 300}, {"other", -600}, {"one contains the other", 500}, {"equal, of many records", 300}, {"another of one series", -1200}, {"equal, at another address", 300}},
 	fieldSource:   {{}, {"one source that lists nothing twice", -10000}},
 	fieldRelation: {{}, {"the first is a part", 0}, {"the second is a part", 0}, {"two things at one spot", 0}},
 	fieldDate: {

@@ -4,6 +4,7 @@ package match
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 )
 
@@ -11,8 +12,8 @@ import (
 // st. Names that differ only in these are equal, and have the same blocking keys.
 func spellWords(folded string) string {
 	for word := range strings.SplitSeq(folded, " ") {
-		if _, ok := wordSpellings[word]; ok || word == "st" {
-			words := strings.Split(folded, " ")
+		if _, ok := wordSpellings[word]; ok || word == "st" || firstLetterOf[word] != "" {
+			words := joinLetters(strings.Split(folded, " "))
 			for i, w := range words {
 				words[i] = spellWord(words, i, w)
 			}
@@ -20,6 +21,20 @@ func spellWords(folded string) string {
 		}
 	}
 	return folded
+}
+
+// firstLetterOf has the ends of words that are abbreviated to the first letter and the end, with that letter: F.lli,
+// H.nos.
+var firstLetterOf = map[string]string{"lli": "f", "nos": "h"}
+
+// joinLetters joins such abbreviations: f lli is flli.
+func joinLetters(words []string) []string {
+	for i := 1; i < len(words); i++ {
+		if words[i-1] == firstLetterOf[words[i]] {
+			words = slices.Replace(words, i-1, i+1, words[i-1]+words[i])
+		}
+	}
+	return words
 }
 
 func spellWord(words []string, i int, word string) string {

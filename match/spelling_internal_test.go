@@ -66,6 +66,7 @@ func TestSpellings_AreEqual(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"St Mary": "saint mary", "Hotel St George": "hotel saint george", "Main St Cafe": "main street cafe", "High St": "high street", "Blue Queue": "blue queue",
+		"F.lli Rossi": "fratelli rossi", "Garcia H.nos": "garcia hermanos", "Sol Nos": "sol nos",
 	} {
 		if got := spellWords(fold(name)); got != want {
 			t.Errorf("%q is %q, not %q", name, got, want)

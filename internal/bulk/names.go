@@ -103,6 +103,7 @@ var companyPrefixes = []string{
 	"business", "company", "account", "store", "shop", "firmen", "firma", "employer", "site", "facility", "branch", "office", "outlet", "venue", "institution",
 	"agency", "practice", "school", "hospital", "clinic", "pharmacy", "restaurant", "hotel", "museum", "church", "library", "filial", "filiale", "standort",
 	"schule", "etablissement", "ecole", "establecimiento", "escuela", "sede", "scuola", "vestiging",
+	"supplier", "vendor", "creditor", "debtor", "partner", "firm", "lieferanten", "kreditoren", "fournisseur", "proveedor", "fornitore", "fornecedor", "leverancier",
 }
 
 // personPrefixes are words before a name, too, but the name is that of a person.

@@ -209,7 +209,7 @@ func (r *recognition) guessAttributes() {
 	}
 	groups := r.groups(all)
 	slices.SortStableFunc(all, func(a, b guessed) int {
-		return cmp.Or(cmp.Compare(a.alias, b.alias), cmp.Compare(sparse(a), sparse(b)),
+		return cmp.Or(cmp.Compare(r.codes(a), r.codes(b)), cmp.Compare(a.alias, b.alias), cmp.Compare(sparse(a), sparse(b)),
 			cmp.Compare(groups[b.column], groups[a.column]))
 	})
 	for _, g := range all {
@@ -233,6 +233,20 @@ func (r *recognition) guessAttributes() {
 			r.reasons[name] += fmt.Sprintf("; %d of %d are not compared: no year", n, len(r.columns[g.column].values))
 		}
 	}
+}
+
+// codes returns 1 if a column for a name has mostly codes, as Supplier has beside Supplier Name, and otherwise 0.
+func (r *recognition) codes(g guessed) int {
+	values, coded := r.columns[g.column].values, 0
+	for _, v := range values {
+		if codeForm.MatchString(strings.TrimSpace(v)) {
+			coded++
+		}
+	}
+	if g.attribute.Type == match.TypeName && coded*2 > len(values) {
+		return 1
+	}
+	return 0
 }
 
 // namesPersons reports whether a column such as Customer has the names of people, beside how they are reached.

@@ -80,7 +80,7 @@ func TestRecognise_Headers(t *testing.T) {
 		{"a street number beside whole addresses", "id,name,street_number,address,city\n1,Blue Door,12,12 High Street,Leeds\n2,Corner Bakery,9,9 Low Road,York\n", "- key=id - name - address city"},
 		{"a house number without a street", "id,name,house_number,city\n1,Blue Door,12,Leeds\n2,Corner Bakery,9,York\n", "- key=id - name - city"},
 		{"numbered rows before addresses", "no,address,name\n1,High Street,Blue Door\n2,Low Road,Corner Bakery\n", "- key=no - address name"},
-		{"house numbers that differ", "CNPJ;RAZAO SOCIAL;LOGRADOURO;NUMERO;CEP\n12345678000195;PORTA AZUL LTDA;DIREITA;5;01001000\n22345678000195;PADARIA LTDA;ALTA;12;20010000\n", "- key=- - name address address postcode"},
+		{"house numbers that differ", "CNPJ;RAZAO SOCIAL;LOGRADOURO;NUMERO;CEP\n12345678000195;PORTA AZUL LTDA;DIREITA;5;01001000\n22345678000195;PADARIA LTDA;ALTA;12;20010000\n", "- key=- tax_id name address address postcode"},
 		{"offices of members", "bioguide,office_id,address,city,fax,phone\nG1,G1-brandon,308B E Government St,Brandon,,769-241-6120\nG1,G1-meridian,2214 5th St,Meridian,,601-693-6681\n", "- key=office_id - - address city - phones"},
 		{"a town and a part of it", "id,name,street,locality,town\n1,Blue Door,High Street,Hatherlow,Romiley\n2,Corner Bakery,Low Road,,Leeds\n", "- key=id - name address - city"},
 		{"nothing that means anything", "foo,bar\nx,y\nz,w\n", "- key=- - -"},

@@ -45,6 +45,9 @@ var (
 	anyYearForm   = regexp.MustCompile(`^(--\d{2}-?\d{2}|\d{1,2}[./-]\d{1,2}\.?)$`)
 	emptyDateForm = regexp.MustCompile(`^0{1,4}[./-]0{1,2}[./-]0{1,4}$`)
 
+	// A number behind a few letters, or alone: S-10023, 000042.
+	codeForm = regexp.MustCompile(`^[A-Za-z]{0,4}[-_/. ]?\d[\d-]*$`)
+
 	yearForm = regexp.MustCompile(`^\d{4}(-\d{2})?$|^\d{8}$`)
 )
 

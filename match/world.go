@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import "strings"
+
+// Identifiers of scope world are numbers that all sources share, such as those of taxes and registers.
+
+// normalID returns the normal form of an identifier: unchanged for ScopeSource; for ScopeWorld folded,
+// without spaces, punctuation and leading zeros, and "" for placeholders.
+func normalID(a *Attribute, raw string) string {
+	id := parseID(raw)
+	if a.Scope != ScopeWorld || id == "" {
+		return id
+	}
+	id = strings.ReplaceAll(fold(id), " ", "")
+	if digits(id) {
+		id = strings.TrimLeft(id, "0")
+	}
+	if _, number := ofCountry(id); (number == "" || digits(number)) && dummyID(number) {
+		return ""
+	}
+	return id
+}
+
+// dummyID reports whether digits are a placeholder.
+func dummyID(id string) bool { return id == "" || strings.Trim(id, id[:1]) == "" || id == "123456789" }
+
+// compareWorldIDs compares global identifiers: one equal one is enough.
+func compareWorldIDs(a, b []identifier) level {
+	best := levelNone
+	for _, x := range a {
+		for _, y := range b {
+			switch {
+			case !x.world || x.attribute != y.attribute:
+			case sameNumber(x.value, y.value):
+				return idEqual
+			case mistypedNumber(x.value, y.value):
+				best = idMistyped
+			case best == levelNone:
+				best = idWorldDifferent
+			}
+		}
+	}
+	return best
+}
+
+// minOfCountry is the number of digits from which a number may have its country before it, as those of taxes do.
+const minOfCountry = 8
+
+// ofCountry divides a global identifier into the code of a country and the number behind it, without leading zeros:
+// it743110157 of IT00743110157. country is "" if the identifier does not begin with one.
+func ofCountry(id string) (country, number string) {
+	if len(id) < minOfCountry+2 || isDigit(id[0]) || isDigit(id[1]) || !digits(id[2:]) {
+		return "", id
+	}
+	switch country = id[:2]; {
+	case country == "el", country == "xi", countries[country] == country:
+		return country, strings.TrimLeft(id[2:], "0")
+	}
+	return "", id
+}
+
+// sameNumber reports whether two global identifiers are equal, or one is the other with its country before it.
+func sameNumber(x, y string) bool {
+	if x == y {
+		return true
+	}
+	of, x := ofCountry(x)
+	with, y := ofCountry(y)
+	return x == y && (of == "" || with == "")
+}
+
+// mistypedNumber reports whether two global identifiers differ in one character, where only one may have its country
+// before it.
+func mistypedNumber(x, y string) bool {
+	of, n := ofCountry(x)
+	with, m := ofCountry(y)
+	return slip(x, y) || (of == "") != (with == "") && slip(n, m)
+}
