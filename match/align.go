@@ -104,7 +104,7 @@ func compareNames(v *Vector, first, second *Record) (related level) {
 	}
 	var grade, rest level
 	alone := v.namesAlone()
-	if alone && v.level(fieldCity) == cityDifferent {
+	if v.level(fieldCity) == cityDifferent && v.namesChain() {
 		v.put(fieldCity, cityElsewhere)
 	}
 	if a.compact == b.compact {

@@ -142,12 +142,17 @@ func leftWhere(tokens []token, used uint32) (r residual, left weight) {
 	return residue(tokens, used), left
 }
 
-// namesAlone reports whether nothing but the names, categories, cities, regions and countries was compared.
+// namesAlone reports whether nothing but the names, cities, regions and countries was compared.
 func (v Vector) namesAlone() bool {
-	v.put(fieldCategory, levelNone)
 	v.put(fieldCity, levelNone)
 	v.put(fieldRegion, levelNone)
 	return v == 0
+}
+
+// namesChain reports whether nothing but what the places of a chain share was compared, and where they are.
+func (v Vector) namesChain() bool {
+	v.put(fieldCategory, levelNone)
+	return v.namesAlone()
 }
 
 // compareAlone compares words that the names do not share and that are not enough to separate two things. If only the
