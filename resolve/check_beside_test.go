@@ -5,6 +5,7 @@ package resolve_test
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -145,4 +146,29 @@ func TestCheck_WithoutACellsTotal(t *testing.T) {
 	if !errors.Is(err, cell.ErrUnavailable) {
 		t.Errorf("the check ends with %v, want that the cell is unavailable", err)
 	}
+}
+
+// The key of a metric is written before its first hit. If the hit is refused, the key leads to a number that nothing has.
+func TestP09_AKeyWithoutAHitIsNoDamage(t *testing.T) {
+	t.Parallel()
+	in := open(t, t.TempDir(), nil)
+	in.apply(t, world(5, 20))
+	directory := cell.NewDirectory[storage.Tx](in.cells)
+	if _, err := directory.Put(t.Context(), []cell.Key{in.cells.Map().KeyOf("", "page /never counted")}); err != nil {
+		t.Fatal(err)
+	}
+	in.clean(t)
+}
+
+// A record whose row is lost is complete again after its source was put again, as the check advises.
+func TestP09_ALostRecordIsPutAgain(t *testing.T) {
+	t.Parallel()
+	in := open(t, t.TempDir(), nil)
+	ops := world(5, 20)
+	in.apply(t, ops)
+	in.hurt(t, damage{do: change("record", 1, liveRow, nil)}, rand.New(rand.NewPCG(5, 2)))
+	in.apply(t, ops)
+	in.differences(t, true)
+	in.clean(t)
+	in.check(t)
 }

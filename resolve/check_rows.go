@@ -20,6 +20,7 @@ import (
 const (
 	adviceRecord = "restore the row from a backup of the cell: until then the record can be neither put nor erased"
 	adviceBackup = "compare with a backup of the cell"
+	adviceAgain  = "put all records of the sources again"
 )
 
 func (v *checks) suspect(row []any, what, id, stored, want string, about ...entity.PUID) *suspect {
@@ -61,7 +62,9 @@ func (v *checks) homed(puids []entity.PUID) []entity.PUID {
 	return slices.DeleteFunc(slices.Clone(puids), func(p entity.PUID) bool { _, err := v.home(p); return err != nil })
 }
 
-// lookKeys compares keys of the directory with the records or metrics that they name.
+// lookKeys compares keys of the directory with the records or metrics that they name. A number of the key's own cell may
+// have neither: a metric gets its number before its first hit is written, which may fail. A record is written with its
+// key, so the loss of one there is found by its birth.
 func (v *checks) lookKeys(ctx context.Context, rows [][]any) error {
 	var puids []entity.PUID
 	for _, row := range rows {
@@ -96,8 +99,8 @@ func (v *checks) lookKeys(ctx context.Context, rows [][]any) error {
 			if err != nil {
 				return err
 			}
-			if !ok {
-				v.suspect(row[:2], "key", id, "leads to "+p.String(), "a record, or a metric, of that number", p).Advice = "put all records of the sources again"
+			if !ok && home != v.id {
+				v.suspect(row[:2], "key", id, "leads to "+p.String(), "a record, or a metric, of that number", p).Advice = adviceAgain
 			}
 		}
 	}
@@ -157,7 +160,9 @@ func (v *checks) lookBirths(ctx context.Context, rows [][]any) error {
 		switch successor, leads := birthOf(row[2]); {
 		case p == 0 && leads && !known[successor]:
 			v.suspect(row[:1], "birth", id.String(), "leads on to "+successor.String(), "an id that was given").Advice = adviceBackup
-		case p != 0 && v.unread[p] == nil && (v.nodes[p] == nil || v.nodes[p].Birth != id):
+		case p != 0 && v.unread[p] == nil && v.nodes[p] == nil:
+			v.suspect(row[:1], "birth", id.String(), "of record "+p.String(), "of a record that is there", p).Advice = adviceAgain
+		case p != 0 && v.unread[p] == nil && v.nodes[p].Birth != id:
 			v.suspect(row[:1], "birth", id.String(), "of record "+p.String(), "of a record that was born with it", p).Advice = adviceBackup
 		}
 	}

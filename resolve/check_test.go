@@ -112,7 +112,7 @@ var damages = []damage{
 	{"a birth leads to another record", "birth", false, change("birth", 1, func(row []any) bool { return row[1] != int64(0) }, func(row []any) { row[1] = row[1].(int64) + 1 })},
 	{"a key is gone", "key", false, keyOfLive(nil)},
 	{"a key has another hash", "key", false, keyOfLive(func(row []any) { row[1].([]byte)[3] ^= 1 })},
-	{"a record is gone", "key", true, change("record", 1, liveRow, nil)},
+	{"a record is gone", "birth", true, change("record", 1, liveRow, nil)},
 	{"an entity is gone", "entity", false, func(ctx context.Context, tx storage.Tx, r *rand.Rand) error {
 		row, err := some(ctx, tx, cell.JournaledEntity, r, nil)
 		if err != nil {
