@@ -13,9 +13,9 @@ import (
 )
 
 // plainName returns the name of a column in lower case without accents, its words joined by "_": "Kunden-Nr." is
-// kunden_nr, "BillingCity" billing_city, "POCity" po_city, "g:title" title, "Επώνυμο" επωνυμο. The name of a path is its last name, unless that describes
-// the elements of a list: categories[].name is categories, and contacts[].type contacts_type. The name of a question is
-// what it asks for.
+// kunden_nr, "BillingCity" billing_city, "POCity" po_city, "g:title" title, "Επώνυμο" επωνυμο. The name of a path is its
+// last name, unless that describes the elements of a list: categories[].name is categories, and contacts[].type
+// contacts_type. The name of a question is what it asks for.
 func plainName(name string) string {
 	name = asked(name)
 	if i := strings.IndexByte(name, ':'); (i == 1 || i == 2) && i+1 < len(name) && isWord(name[:i]) && isWord(name[i+1:i+2]) {
