@@ -94,12 +94,12 @@ func (v *checks) lookKeys(ctx context.Context, rows [][]any) error {
 			if k := m.KeyOf(n.Source, n.Key); k.Ring != row[0] || string(k.Digest[:]) != string(row[1].([]byte)) {
 				v.suspect(row[:2], "key", id, "leads to "+p.String(), "no row: that is "+n.Ref.String()+", which has another hash", p).drop(v.id, "locus_key", row[:2])
 			}
-		default:
+		case home != v.id:
 			ok, err := v.isMetric(ctx, home, p, row)
 			if err != nil {
 				return err
 			}
-			if !ok && home != v.id {
+			if !ok {
 				v.suspect(row[:2], "key", id, "leads to "+p.String(), "a record, or a metric, of that number", p).Advice = adviceAgain
 			}
 		}
