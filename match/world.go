@@ -31,14 +31,14 @@ func compareWorldIDs(a, b []identifier) level {
 	best := levelNone
 	for _, x := range a {
 		for _, y := range b {
-			switch {
-			case !x.world || x.attribute != y.attribute:
-			case sameNumber(x.value, y.value):
+			if !x.world || x.attribute != y.attribute {
+				continue
+			}
+			switch is := compareWorldID(x.value, y.value); {
+			case is == idEqual:
 				return idEqual
-			case mistypedNumber(x.value, y.value):
-				best = idMistyped
-			case best == levelNone:
-				best = idWorldDifferent
+			case is == idMistyped, best == levelNone:
+				best = is
 			}
 		}
 	}
@@ -61,20 +61,19 @@ func ofCountry(id string) (country, number string) {
 	return "", id
 }
 
-// sameNumber reports whether two global identifiers are equal, or one is the other with its country before it.
-func sameNumber(x, y string) bool {
+// compareWorldID compares two global identifiers. If only one has its country before it, the numbers behind it count.
+func compareWorldID(x, y string) level {
 	if x == y {
-		return true
+		return idEqual
 	}
-	of, x := ofCountry(x)
-	with, y := ofCountry(y)
-	return x == y && (of == "" || with == "")
-}
-
-// mistypedNumber reports whether two global identifiers differ in one character, where only one may have its country
-// before it.
-func mistypedNumber(x, y string) bool {
 	of, n := ofCountry(x)
 	with, m := ofCountry(y)
-	return slip(x, y) || (of == "") != (with == "") && slip(n, m)
+	one := (of == "") != (with == "")
+	switch {
+	case one && n == m:
+		return idEqual
+	case slip(x, y), one && slip(n, m):
+		return idMistyped
+	}
+	return idWorldDifferent
 }
