@@ -249,8 +249,7 @@ func (o *oneShot) resolving(p resolve.LoadProgress) {
 // leftOut reports and counts the rows of a file that are missing in the output: those without a value, and the footer.
 func (o *oneShot) leftOut(a *app, r *bulk.Reader, file int) {
 	o.progress.Close()
-	a.sayEmpty(o.files[file], r)
-	a.sayFooter(a.stderr, o.files[file], r.Format, r.Footer())
+	a.sayLeftOut(o.files[file], r)
 	o.empty, o.footer = o.empty+r.Empty().Rows, o.footer+len(r.Footer())
 }
 

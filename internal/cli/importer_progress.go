@@ -21,11 +21,22 @@ func (im *importer) sayEncoding() {
 	}
 }
 
-// sayEmpty prints how many rows of a file were left out because they have no value.
-func (a *app) sayEmpty(name string, r *bulk.Reader) {
+// sayLeftOut prints how many rows of a file were left out because they have no value, and those of its footer.
+func (a *app) sayLeftOut(name string, r *bulk.Reader) {
 	if e := r.Empty(); e.Rows > 0 {
 		a.say("%s: %s without any value left out, %s %d", term.Escape(name), counted(e.Rows, "row", "rows"),
 			firstOf(e.Rows), e.Line)
+	}
+	a.sayFooter(a.stderr, name, r.Format, r.Footer())
+}
+
+// countLeftOut adds these rows to a summary, if there are any.
+func countLeftOut(summary map[string]any, r *bulk.Reader) {
+	if e := r.Empty(); e.Rows > 0 {
+		summary["empty"] = e.Rows
+	}
+	if rows := r.Footer(); len(rows) > 0 {
+		summary["footer"] = len(rows)
 	}
 }
 
@@ -96,8 +107,7 @@ func (im *importer) line() string {
 // summary adds the file to the table, or prints it as JSON.
 func (im *importer) summary(t *term.Table) error {
 	seconds := im.now().Sub(im.start).Seconds()
-	im.sayEmpty(im.name, im.reader)
-	im.sayFooter(im.stderr, im.name, im.reader.Format, im.reader.Footer())
+	im.sayLeftOut(im.name, im.reader)
 	im.sayShortened()
 	if im.json {
 		of := map[string]any{"type": "summary", "file": im.name, "rows": im.state.Rows, "counts": im.state.Counts,
@@ -106,12 +116,7 @@ func (im *importer) summary(t *term.Table) error {
 			of["refused_lines"] = im.state.Lines
 		}
 		of["format"] = im.plan.Layout()
-		if e := im.reader.Empty(); e.Rows > 0 {
-			of["empty"] = e.Rows
-		}
-		if rows := im.reader.Footer(); len(rows) > 0 {
-			of["footer"] = len(rows)
-		}
+		countLeftOut(of, im.reader)
 		if s := im.shortened; s.rows > 0 {
 			of["shortened"] = s.rows
 		}

@@ -265,16 +265,10 @@ func (m *matcher) flush(ctx context.Context) error {
 var matchOutcomes = []string{"created", "matched", "updated", "unchanged", "stale", "incomplete", refused}
 
 func (m *matcher) summary() error {
-	m.sayEmpty(m.reader.Name, m.reader)
-	m.sayFooter(m.stderr, m.reader.Name, m.reader.Format, m.reader.Footer())
+	m.sayLeftOut(m.reader.Name, m.reader)
 	if m.json {
 		of := map[string]any{"rows": m.total, "counts": m.counts}
-		if e := m.reader.Empty(); e.Rows > 0 {
-			of["empty"] = e.Rows
-		}
-		if rows := m.reader.Footer(); len(rows) > 0 {
-			of["footer"] = len(rows)
-		}
+		countLeftOut(of, m.reader)
 		var b bytes.Buffer
 		if err := json.NewEncoder(&b).Encode(of); err != nil {
 			return fmt.Errorf("write the summary: %w", err)
