@@ -11,7 +11,7 @@ import (
 // Keep is how long a Store keeps rows at least.
 const Keep = 400 * 24 * time.Hour
 
-// Position is the place of a row in the order of time, the order of reading several chains.
+// Position is the place of a row in the order of time. Rows of several chains are read in this order.
 type Position struct {
 	At         int64 // milliseconds since 1970
 	Chain, Seq int64

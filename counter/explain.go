@@ -53,7 +53,7 @@ type touchedValue struct {
 	what  string
 }
 
-// touches returns the tables in the order that a hit changes them.
+// touches returns the tables that a hit changes, in this order.
 func touches(kind Kind, m Minute) []touched {
 	t := m.Time()
 	minute, hour := t.Format("minute 15:04"), t.Format("hour 15")

@@ -28,11 +28,11 @@ func (h *Handle) rejoin(ctx context.Context, d Input, same entity.Decision, befo
 	if err != nil {
 		return nil, problem.At("/b", err)
 	}
-	stood, err := h.engine.Decisions(ctx, x.PUIDs())
+	ofX, ofY := x.PUIDs(), y.PUIDs()
+	stood, err := h.engine.Decisions(ctx, ofX)
 	if err != nil {
 		return nil, err
 	}
-	ofX, ofY := x.PUIDs(), y.PUIDs()
 	between := func(p, q entity.PUID) bool { return slices.Contains(ofX, p) && slices.Contains(ofY, q) }
 	var list []entity.Decision
 	for _, was := range slices.Concat(stood, before) {

@@ -94,9 +94,9 @@ const listShare = 0.1
 // half-life) x worth. Age is in whole days before the newest observation among the members, not before now,
 // so that a view does not change overnight. The heaviest value comes first, in its longest spelling; ties
 // go to the smaller hash of the value, so that no source is favoured by its name. A value that lacks its
-// beginning counts for the fuller one; see Spelling.Local. In a list, values with less than a tenth of the heaviest weight are dropped. The values of a block come from the record whose
-// values have the largest total weight; see lead. A pinned value comes first, whatever its weight, in the
-// pin's spelling.
+// beginning counts for the fuller one; see Spelling.Local. In a list, values with less than a tenth of the
+// heaviest weight are dropped. The values of a block come from the record whose values have the largest total
+// weight; see lead. A pinned value comes first, whatever its weight, in the pin's spelling.
 func Merge(members []Testimony, policy Policy, pins ...Pin) View {
 	var newest time.Time
 	for _, m := range members {

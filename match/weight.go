@@ -9,7 +9,7 @@ import (
 )
 
 // Weight is a match weight, the evidence that two records describe the same thing, in hundredths of a bit: the base-2
-// logarithm of how many times the observed agreement is more likely if they do. Integers make sums independent of
+// logarithm of how much more likely the observed agreement is if they do. Integers make sums independent of
 // their order.
 type Weight int16
 

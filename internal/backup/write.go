@@ -85,8 +85,8 @@ type inFile interface {
 	CheckFile(ctx context.Context) (records, entities int64, err error)
 }
 
-// Write copies the cells as of one moment, while they are written to: writes wait for the milliseconds while the
-// snapshots are opened. Nothing is written to w before that. The write-ahead logs of the cells cannot shrink until
+// Write copies the cells as of one moment, while they are written to: writes wait for the milliseconds that
+// opening the snapshots takes. Nothing is written to w before that. The write-ahead logs of the cells cannot shrink until
 // Write returns.
 func Write(ctx context.Context, e *engine.Engine, w io.Writer) (*Manifest, error) {
 	m := e.Map()

@@ -171,7 +171,7 @@ func (t *Table) noTable(reason string, err error) error {
 // Columns implements tabular.Table.
 func (t *Table) Columns() []tabular.Column { return t.public }
 
-// Key returns the columns of the primary key, the order of rows. Without a primary key it is empty, and rows
+// Key returns the columns of the primary key. Rows are in its order. Without a primary key it is empty, and rows
 // have no order and no position.
 func (t *Table) Key() []string { return t.key }
 
