@@ -5,8 +5,6 @@ package sinks
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/locus-db/locus/internal/engine"
@@ -60,36 +58,21 @@ type Definition struct {
 // Changes is the Feed of an audit trail: every change of every log, from the creation of the sink on.
 const Changes = "changes"
 
-// catalog is the row of all definitions.
-type catalog struct {
-	Revision int64        `json:"revision"`
-	Sinks    []Definition `json:"sinks"`
-}
+// rows are all definitions.
+var rows = &running.Row[Definition]{Name: "sinks", NotFound: ErrNotFound, Stop: sink.ErrStop,
+	Common: func(d *Definition) running.Common {
+		return running.Common{Name: d.Name, Revision: &d.Revision, Paused: &d.Paused, Reason: &d.Reason}
+	}}
 
-// Names of the rows.
-const catalogName = "sinks"
+type definitions = running.Definitions[Definition]
 
+// Names of the rows of a sink.
 func progressName(name string) string { return "sink/" + name }
 func deadName(name string) string     { return "sink/" + name + "/dead" }
 func askedName(name string) string    { return "sink/" + name + "/asked" }
 
 // maxSinks limits how many sinks an installation has.
 const maxSinks = 100
-
-func (c *catalog) find(name string) *Definition {
-	if i := slices.IndexFunc(c.Sinks, func(d Definition) bool { return d.Name == name }); i >= 0 {
-		return &c.Sinks[i]
-	}
-	return nil
-}
-
-// of returns the definition of a name. The error is ErrNotFound if there is none.
-func (c *catalog) of(name string) (*Definition, error) {
-	if d := c.find(name); d != nil {
-		return d, nil
-	}
-	return nil, fmt.Errorf("%w: %s", ErrNotFound, name)
-}
 
 // check returns everything that is wrong with a definition.
 func (h *Handle) check(d *Definition) error {
@@ -143,17 +126,16 @@ func (h *Handle) Create(ctx context.Context, d Definition) (status *Status, chan
 			return nil, false, engine.Wrap(err)
 		}
 	}
-	err = h.alter(ctx, func(tx storage.Tx, c *catalog) error {
+	err = h.catalog.Alter(ctx, func(tx storage.Tx, all *definitions) error {
 		changed = true
-		old := c.find(d.Name)
+		old := all.Find(d.Name)
 		if old == nil {
-			if len(c.Sinks) >= maxSinks {
+			if len(all.All) >= maxSinks {
 				return problem.Invalid("/name", "invalid",
 					"there are %d sinks, the most that an installation has: delete one", maxSinks)
 			}
-			d.Adopt, d.Above, d.Created, d.Paused, d.Reason, d.Revision = "", 0, h.engine.Now().UTC(), false, "", c.Revision
-			c.Sinks = append(c.Sinks, d)
-			slices.SortFunc(c.Sinks, func(a, b Definition) int { return strings.Compare(a.Name, b.Name) })
+			d.Adopt, d.Above, d.Created, d.Paused, d.Reason, d.Revision = "", 0, h.engine.Now().UTC(), false, "", all.Revision
+			all.Add(d)
 			if d.Feed == Changes {
 				return begin(ctx, tx, d.Name, sink.Progress{}, from)
 			}
@@ -170,7 +152,7 @@ func (h *Handle) Create(ctx context.Context, d Definition) (status *Status, chan
 		}
 		changed = old.SecretEnv != d.SecretEnv || old.Hold != d.Hold
 		if changed {
-			old.SecretEnv, old.Hold, old.Revision = d.SecretEnv, d.Hold, c.Revision
+			old.SecretEnv, old.Hold, old.Revision = d.SecretEnv, d.Hold, all.Revision
 		}
 		return nil
 	})
@@ -245,11 +227,10 @@ func (h *Handle) Resume(ctx context.Context, name string) (*Status, error) {
 // Delete removes a sink, its position and its dead letters. The content of the target stays. The error is ErrNotFound
 // if there is no such sink.
 func (h *Handle) Delete(ctx context.Context, name string) error {
-	return h.alter(ctx, func(tx storage.Tx, c *catalog) error {
-		if _, err := c.of(name); err != nil {
+	return h.catalog.Alter(ctx, func(tx storage.Tx, all *definitions) error {
+		if err := all.Delete(name); err != nil {
 			return err
 		}
-		c.Sinks = slices.DeleteFunc(c.Sinks, func(d Definition) bool { return d.Name == name })
 		if err := running.Put(ctx, tx, progressName(name), stored{}); err != nil {
 			return err
 		}
@@ -260,25 +241,10 @@ func (h *Handle) Delete(ctx context.Context, name string) error {
 	})
 }
 
-// change changes one definition, as alter does.
+// change changes one definition and returns its new state.
 func (h *Handle) change(ctx context.Context, name string, do func(storage.Tx, *Definition) error) (*Status, error) {
-	if err := h.alter(ctx, func(tx storage.Tx, c *catalog) error {
-		d, err := c.of(name)
-		if err != nil {
-			return err
-		}
-		d.Revision = c.Revision
-		return do(tx, d)
-	}); err != nil {
+	if err := h.catalog.Change(ctx, name, do); err != nil {
 		return nil, err
 	}
 	return h.Get(ctx, name)
-}
-
-// alter changes the catalogue in one transaction.
-func (h *Handle) alter(ctx context.Context, do func(storage.Tx, *catalog) error) error {
-	return running.Alter(ctx, h.engine, h.wake, catalogName, func(tx storage.Tx, c *catalog) error {
-		c.Revision++
-		return do(tx, c)
-	})
 }

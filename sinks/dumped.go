@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/locus-db/locus/internal/running"
 	"github.com/locus-db/locus/sink"
 	"github.com/locus-db/locus/storage"
 )
@@ -23,7 +22,7 @@ const restoredReason = "restored from a dump, and the former installation may st
 
 // Dump reads the sinks from the authority, for a dump.
 func Dump(ctx context.Context, tx storage.Tx) ([]Dumped, error) {
-	c, err := running.Read[catalog](ctx, tx, catalogName)
+	c, err := rows.Read(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
@@ -31,8 +30,8 @@ func Dump(ctx context.Context, tx storage.Tx) ([]Dumped, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := make([]Dumped, len(c.Sinks))
-	for i, d := range c.Sinks {
+	all := make([]Dumped, len(c.All))
+	for i, d := range c.All {
 		l, err := tx.Lease(ctx, sink.LeaseName(d.Name))
 		if err != nil {
 			return nil, err
@@ -46,11 +45,11 @@ func Dump(ctx context.Context, tx storage.Tx) ([]Dumped, error) {
 // its own accord. Their revs are above all revs that the former installation used up to the dump, and will use for long
 // after it unless it is restored from a backup.
 func Restore(ctx context.Context, tx storage.Tx, all []Dumped) error {
-	c, err := running.Read[catalog](ctx, tx, catalogName)
+	c, err := rows.Read(ctx, tx)
 	if err != nil {
 		return err
 	}
-	if len(c.Sinks) > 0 {
+	if len(c.All) > 0 {
 		return fmt.Errorf("there are sinks already")
 	}
 	for _, s := range all {
@@ -60,7 +59,7 @@ func Restore(ctx context.Context, tx storage.Tx, all []Dumped) error {
 		if !d.Paused || d.Reason != "" {
 			d.Paused, d.Reason = true, restoredReason
 		}
-		c.Sinks = append(c.Sinks, d)
+		c.Add(d)
 	}
-	return running.Put(ctx, tx, catalogName, c)
+	return rows.Put(ctx, tx, c)
 }

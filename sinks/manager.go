@@ -11,7 +11,6 @@ import (
 	"github.com/locus-db/locus/internal/running"
 	"github.com/locus-db/locus/secret"
 	"github.com/locus-db/locus/sink"
-	"github.com/locus-db/locus/storage"
 )
 
 // manager runs the sinks of an installation in one process: a runner for each that is not paused.
@@ -24,7 +23,7 @@ type manager struct {
 func manage(h *Handle) *manager {
 	m := &manager{h: h, before: map[string]sink.Stats{}}
 	m.runners = running.Start(running.Options[Definition, *sink.Runner]{
-		List: m.list, Wake: h.wake, New: m.runner, Failed: m.failed,
+		List: h.catalog.Wanted, Wake: h.catalog.Wake, New: m.runner, Failed: m.failed,
 		Unread: func(err error) { h.engine.Logger.Warn("sink definitions unreadable", "err", err) },
 		Ended: func(name string, r *sink.Runner) {
 			last, before := r.Stats(), m.before[name]
@@ -32,16 +31,6 @@ func manage(h *Handle) *manager {
 		},
 	})
 	return m
-}
-
-func (m *manager) list(ctx context.Context) (wanted []running.Wanted[Definition], err error) {
-	all, err := m.h.List(ctx)
-	for _, s := range all {
-		if !s.Paused {
-			wanted = append(wanted, running.Wanted[Definition]{Name: s.Name, Revision: s.Revision, Definition: s.Definition})
-		}
-	}
-	return wanted, err
 }
 
 func (m *manager) runner(d Definition) *sink.Runner {
@@ -68,7 +57,7 @@ func (m *manager) runner(d Definition) *sink.Runner {
 		Store: &store{h: h, name: d.Name, revision: d.Revision}, Kind: d.Kind, Adopt: d.Adopt,
 		Above: d.Above, Lanes: driver.Lanes, Batch: driver.Batch,
 		Logger: h.engine.Logger, Tracer: h.engine.Tracer, Now: h.engine.Now,
-		Lease: running.Lease(h.engine, sink.LeaseName(d.Name), h.owner),
+		Lease: running.Lease(h.engine, sink.LeaseName(d.Name), h.catalog.Owner),
 	})
 }
 
@@ -111,16 +100,12 @@ func (h *Handle) spec(d *Definition) (spec sink.Spec, driver sink.Driver, err er
 
 // failed pauses a sink that cannot go on and records why.
 func (m *manager) failed(ctx context.Context, w running.Wanted[Definition], why error) {
-	if errors.Is(why, errChanged) {
+	if errors.Is(why, running.ErrChanged) {
 		return
 	}
 	m.h.engine.Logger.Error("sink paused", "sink", w.Name, "err", why)
-	if err := m.h.alter(ctx, func(_ storage.Tx, c *catalog) error {
-		if now := c.find(w.Name); now != nil && now.Revision == w.Revision {
-			now.Paused, now.Reason, now.Revision = true, strings.TrimPrefix(why.Error(), sink.ErrStop.Error()+": "), c.Revision
-		}
-		return nil
-	}); err != nil {
+	reason := strings.TrimPrefix(why.Error(), sink.ErrStop.Error()+": ")
+	if err := m.h.catalog.Pause(ctx, w, reason); err != nil {
 		m.h.engine.Logger.Warn("failing sink could not be paused", "sink", w.Name, "err", err)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"net/url"
-	"slices"
 
 	"github.com/locus-db/locus/changes"
 	"github.com/locus-db/locus/internal/engine"
@@ -34,23 +33,19 @@ type Handle struct {
 	engine  *engine.Engine
 	changes *changes.Handle
 	opts    Options
-	owner   string
-	wake    chan struct{} // the catalogue may have changed
+	catalog *running.Catalog[Definition]
 	manager *manager
 }
 
 // Open returns the handle of an installation. With options, and unless the installation is read-only, it starts to
 // deliver. owner is the name of the process in leases.
 func Open(e *engine.Engine, c *changes.Handle, owner string, o *Options) *Handle {
-	h := &Handle{engine: e, changes: c, owner: owner, wake: make(chan struct{}, 1)}
+	h := &Handle{engine: e, changes: c, catalog: running.NewCatalog(rows, e, owner)}
 	if o != nil {
 		h.opts = *o
 	}
 	if h.opts.Secret == nil {
 		h.opts.Secret = running.FromEnvironment
-	}
-	if h.owner == "" {
-		h.owner = "alone" // no other process can have it, and a new one takes it over at once
 	}
 	if o != nil && !e.ReadOnly {
 		h.manager = manage(h)
@@ -76,41 +71,22 @@ type Status struct {
 }
 
 // List returns all sinks, by name.
-func (h *Handle) List(ctx context.Context) (all []Status, err error) {
-	err = h.view(ctx, func(tx storage.Tx) error {
-		c, err := running.Read[catalog](ctx, tx, catalogName)
-		if err != nil {
-			return err
-		}
-		all = make([]Status, len(c.Sinks))
-		for i, d := range c.Sinks {
-			s, err := running.Read[stored](ctx, tx, progressName(d.Name))
-			if err != nil {
-				return err
-			}
-			l, err := tx.Lease(ctx, sink.LeaseName(d.Name))
-			if err != nil {
-				return err
-			}
-			all[i] = Status{Definition: d, Progress: s.Progress, Letters: s.Letters, Owner: l.Owner}
-		}
-		return nil
-	})
-	return all, err
+func (h *Handle) List(ctx context.Context) ([]Status, error) {
+	return running.List(ctx, h.catalog, status)
 }
 
 // Get returns one sink. The error is ErrNotFound if there is none.
 func (h *Handle) Get(ctx context.Context, name string) (*Status, error) {
-	all, err := h.List(ctx)
+	return running.Get(ctx, h.catalog, name, status)
+}
+
+func status(ctx context.Context, tx storage.Tx, d Definition) (*Status, error) {
+	s, err := running.Read[stored](ctx, tx, progressName(d.Name))
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(all, func(s Status) bool { return s.Name == name })
-	if i < 0 {
-		_, err := (&catalog{}).of(name)
-		return nil, err
-	}
-	return &all[i], nil
+	l, err := tx.Lease(ctx, sink.LeaseName(d.Name))
+	return &Status{Definition: d, Progress: s.Progress, Letters: s.Letters, Owner: l.Owner}, err
 }
 
 // Running returns the sinks that this process delivers, or waits to deliver, by name.
@@ -124,11 +100,8 @@ func (h *Handle) Running() map[string]sink.Stats {
 // Dead returns the dead letters of a sink, in the order of their IDs. The error is ErrNotFound if there is no such
 // sink.
 func (h *Handle) Dead(ctx context.Context, name string) (letters []sink.Letter, err error) {
-	err = h.view(ctx, func(tx storage.Tx) error {
-		c, err := running.Read[catalog](ctx, tx, catalogName)
-		if err == nil {
-			_, err = c.of(name)
-		}
+	err = h.catalog.View(ctx, func(tx storage.Tx) error {
+		_, err := rows.Get(ctx, tx, name)
 		if err == nil {
 			letters, err = running.Read[[]sink.Letter](ctx, tx, deadName(name))
 		}
@@ -152,18 +125,11 @@ func (h *Handle) Drop(ctx context.Context, name string, ids ...locality.ID) (n i
 }
 
 func (h *Handle) ask(ctx context.Context, name string, drop bool, ids []locality.ID) (n int, err error) {
-	if err := h.engine.CheckWrites(); err != nil {
-		return 0, err
-	}
 	if len(ids) == 0 {
 		ids = []locality.ID{{}}
 	}
-	err = h.engine.Update(ctx, h.engine.Map().Authority(), func(tx storage.Tx) error {
-		c, err := running.Read[catalog](ctx, tx, catalogName)
-		if err == nil {
-			_, err = c.of(name)
-		}
-		if err != nil {
+	err = h.catalog.Update(ctx, func(tx storage.Tx) error {
+		if _, err := rows.Get(ctx, tx, name); err != nil {
 			return err
 		}
 		s, letters, asked, err := readRows(ctx, tx, name)
@@ -184,9 +150,5 @@ func (h *Handle) ask(ctx context.Context, name string, drop bool, ids []locality
 		return errors.Join(putProgress(ctx, tx, name, s), running.Put(ctx, tx, deadName(name), s.Progress.Dead),
 			running.Put(ctx, tx, askedName(name), asked))
 	})
-	return n, engine.Wrap(err)
-}
-
-func (h *Handle) view(ctx context.Context, fn func(storage.Tx) error) error {
-	return engine.Wrap(h.engine.View(ctx, h.engine.Map().Authority(), fn))
+	return n, err
 }

@@ -4,7 +4,6 @@ package sinks
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"reflect"
 	"time"
@@ -17,9 +16,6 @@ import (
 	"github.com/locus-db/locus/sink"
 	"github.com/locus-db/locus/storage"
 )
-
-// errChanged means that the definition is another one, or paused: the runner ends, and the manager starts another.
-var errChanged = errors.New("the sink was paused, changed or deleted")
 
 // stored is the row of a sink's progress. Its dead letters have a row of their own.
 type stored struct {
@@ -61,7 +57,7 @@ var _ sink.Store = (*store)(nil)
 
 // Load implements sink.Store.
 func (s *store) Load(ctx context.Context) (p sink.Progress, err error) {
-	err = s.h.view(ctx, func(tx storage.Tx) error {
+	err = s.h.catalog.View(ctx, func(tx storage.Tx) error {
 		head, err := tx.Head(ctx)
 		if err != nil {
 			return err
@@ -126,7 +122,7 @@ func (s *store) Save(ctx context.Context, token int64, p sink.Progress) (asked [
 
 // admitted returns the requests that wait, if the owner of the token may write.
 func (s *store) admitted(ctx context.Context, tx storage.Tx, token int64) ([]sink.Request, error) {
-	if err := running.CheckOwner(ctx, tx, sink.LeaseName(s.name), s.h.owner, token); err != nil {
+	if err := running.CheckOwner(ctx, tx, sink.LeaseName(s.name), s.h.catalog.Owner, token); err != nil {
 		return nil, err
 	}
 	head, err := tx.Head(ctx)
@@ -136,12 +132,8 @@ func (s *store) admitted(ctx context.Context, tx storage.Tx, token int64) ([]sin
 	if head.Returns != s.returns {
 		return nil, fmt.Errorf("%w: the cell was restored from a backup", lease.ErrLost)
 	}
-	c, err := running.Read[catalog](ctx, tx, catalogName)
-	if err != nil {
+	if err := rows.Check(ctx, tx, s.name, s.revision); err != nil {
 		return nil, err
-	}
-	if d := c.find(s.name); d == nil || d.Paused || d.Revision != s.revision {
-		return nil, fmt.Errorf("%w: %w", sink.ErrStop, errChanged)
 	}
 	return running.Read[[]sink.Request](ctx, tx, askedName(s.name))
 }
@@ -159,11 +151,11 @@ func Holds(e *engine.Engine) func(context.Context) (map[cell.ID][]rollup.Hold, e
 		holds := map[cell.ID][]rollup.Hold{}
 		err := e.View(ctx, e.Map().Authority(), func(tx storage.Tx) error {
 			clear(holds)
-			c, err := running.Read[catalog](ctx, tx, catalogName)
+			c, err := rows.Read(ctx, tx)
 			if err != nil {
 				return err
 			}
-			for _, d := range c.Sinks {
+			for _, d := range c.All {
 				s, err := running.Read[stored](ctx, tx, progressName(d.Name))
 				if err != nil {
 					return err

@@ -40,9 +40,9 @@ func newBench(t *testing.T) *bench {
 	t.Cleanup(func() { _ = opened.Close() })
 	b := &bench{T: t, now: time.Date(2026, 11, 24, 0, 0, 0, 0, time.UTC)}
 	e := &engine.Engine{Cells: opened, Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return b.now }}
-	b.h = &Handle{engine: e, owner: "a", wake: make(chan struct{}, 1)}
+	b.h = &Handle{engine: e, catalog: running.NewCatalog(rows, e, "a")}
 	b.update(func(ctx context.Context, tx storage.Tx) error {
-		return errors.Join(running.Put(ctx, tx, catalogName, catalog{Revision: 3, Sinks: []Definition{{Name: "s", Hold: 72 * time.Hour, Revision: 3}}}),
+		return errors.Join(rows.Put(ctx, tx, &definitions{Revision: 3, All: []Definition{{Name: "s", Hold: 72 * time.Hour, Revision: 3}}}),
 			tx.PutLease(ctx, sink.LeaseName("s"), lease.Lease{Owner: "a", Token: 7}))
 	})
 	b.s = &store{h: b.h, name: "s", revision: 3}
@@ -94,7 +94,7 @@ func TestP17_FormerOwnersSaveNothing(t *testing.T) {
 		}, lease.ErrLost},
 		{"a sink made again", func(ctx context.Context, tx storage.Tx) error {
 			return errors.Join(tx.PutLease(ctx, sink.LeaseName("s"), lease.Lease{Owner: "a", Token: 7}),
-				running.Put(ctx, tx, catalogName, catalog{Revision: 5, Sinks: []Definition{{Name: "s", Revision: 5}}}))
+				rows.Put(ctx, tx, &definitions{Revision: 5, All: []Definition{{Name: "s", Revision: 5}}}))
 		}, sink.ErrStop},
 	} {
 		b.update(now.do)

@@ -70,15 +70,8 @@ func (h *Handle) Verify(ctx context.Context, name string, repair bool,
 
 // resend lets the owner of a sink read IDs and deliver them again.
 func (h *Handle) resend(ctx context.Context, name string, ids []locality.ID) error {
-	if err := h.engine.CheckWrites(); err != nil {
-		return err
-	}
-	return h.engine.Update(ctx, h.engine.Map().Authority(), func(tx storage.Tx) error {
-		c, err := running.Read[catalog](ctx, tx, catalogName)
-		if err == nil {
-			_, err = c.of(name)
-		}
-		if err != nil {
+	return h.catalog.Update(ctx, func(tx storage.Tx) error {
+		if _, err := rows.Get(ctx, tx, name); err != nil {
 			return err
 		}
 		asked, err := running.Read[[]sink.Request](ctx, tx, askedName(name))
@@ -102,7 +95,7 @@ func (h *Handle) caughtUp(ctx context.Context, name string) (bool, error) {
 	for until := time.Now().Add(caughtUp); ; {
 		var s stored
 		var asked []sink.Request
-		if err := h.view(ctx, func(tx storage.Tx) (err error) {
+		if err := h.catalog.View(ctx, func(tx storage.Tx) (err error) {
 			s, _, asked, err = readRows(ctx, tx, name)
 			return err
 		}); err != nil {

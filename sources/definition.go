@@ -43,15 +43,15 @@ type Definition struct {
 	Created  time.Time `json:"created"`
 }
 
-// catalog is the row of all definitions.
-type catalog struct {
-	Revision int64        `json:"revision"`
-	Sources  []Definition `json:"sources"`
-}
+// rows are all definitions.
+var rows = &running.Row[Definition]{Name: "sources", NotFound: ErrNotFound, Stop: source.ErrStop,
+	Common: func(d *Definition) running.Common {
+		return running.Common{Name: d.Name, Revision: &d.Revision, Paused: &d.Paused, Reason: &d.Reason}
+	}}
 
-// Names of the rows.
-const catalogName = "sources"
+type definitions = running.Definitions[Definition]
 
+// Names of the rows of a source.
 func progressName(name string) string { return "source/" + name }
 func deadName(name string) string     { return "source/" + name + "/dead" }
 
@@ -60,13 +60,6 @@ const (
 	maxSources = 100
 	maxMapping = 64 << 10
 )
-
-func (c *catalog) find(name string) *Definition {
-	if i := slices.IndexFunc(c.Sources, func(d Definition) bool { return d.Name == name }); i >= 0 {
-		return &c.Sources[i]
-	}
-	return nil
-}
 
 // check returns everything that is wrong with a definition.
 func (h *Handle) check(d *Definition) error {
@@ -108,17 +101,16 @@ func (h *Handle) Create(ctx context.Context, d Definition) (status *Status, chan
 	if err := h.check(&d); err != nil {
 		return nil, false, err
 	}
-	err = h.alter(ctx, func(_ storage.Tx, c *catalog) error {
+	err = h.catalog.Alter(ctx, func(_ storage.Tx, all *definitions) error {
 		changed = true
-		old := c.find(d.Name)
+		old := all.Find(d.Name)
 		if old == nil {
-			if len(c.Sources) >= maxSources {
+			if len(all.All) >= maxSources {
 				return problem.Invalid("/source", "invalid",
 					"there are %d sources, the most that an installation reads: drop one", maxSources)
 			}
-			d.Created, d.Paused, d.Reason, d.Revision = h.engine.Now().UTC(), false, "", c.Revision
-			c.Sources = append(c.Sources, d)
-			slices.SortFunc(c.Sources, func(a, b Definition) int { return strings.Compare(a.Name, b.Name) })
+			d.Created, d.Paused, d.Reason, d.Revision = h.engine.Now().UTC(), false, "", all.Revision
+			all.Add(d)
 			return nil
 		}
 		if old.From != d.From {
@@ -126,7 +118,7 @@ func (h *Handle) Create(ctx context.Context, d Definition) (status *Status, chan
 		}
 		changed = old.Format != d.Format || old.Mapping != d.Mapping || old.SecretEnv != d.SecretEnv
 		if changed {
-			old.Format, old.Mapping, old.SecretEnv, old.Revision = d.Format, d.Mapping, d.SecretEnv, c.Revision
+			old.Format, old.Mapping, old.SecretEnv, old.Revision = d.Format, d.Mapping, d.SecretEnv, all.Revision
 		}
 		return nil
 	})
@@ -165,11 +157,10 @@ func (h *Handle) Resume(ctx context.Context, name string, fromStart bool) (*Stat
 // Delete forgets a stream, its position and its dead letters. The records of the source stay. The error is ErrNotFound
 // if there is none.
 func (h *Handle) Delete(ctx context.Context, name string) error {
-	return h.alter(ctx, func(tx storage.Tx, c *catalog) error {
-		if c.find(name) == nil {
-			return fmt.Errorf("%w: %s", ErrNotFound, name)
+	return h.catalog.Alter(ctx, func(tx storage.Tx, all *definitions) error {
+		if err := all.Delete(name); err != nil {
+			return err
 		}
-		c.Sources = slices.DeleteFunc(c.Sources, func(d Definition) bool { return d.Name == name })
 		if err := running.Put(ctx, tx, progressName(name), source.Progress{}); err != nil {
 			return err
 		}
@@ -177,25 +168,10 @@ func (h *Handle) Delete(ctx context.Context, name string) error {
 	})
 }
 
-// change changes one definition, as alter does.
+// change changes one definition and returns its new state.
 func (h *Handle) change(ctx context.Context, name string, do func(storage.Tx, *Definition) error) (*Status, error) {
-	if err := h.alter(ctx, func(tx storage.Tx, c *catalog) error {
-		d := c.find(name)
-		if d == nil {
-			return fmt.Errorf("%w: %s", ErrNotFound, name)
-		}
-		d.Revision = c.Revision
-		return do(tx, d)
-	}); err != nil {
+	if err := h.catalog.Change(ctx, name, do); err != nil {
 		return nil, err
 	}
 	return h.Get(ctx, name)
-}
-
-// alter changes the catalogue in one transaction.
-func (h *Handle) alter(ctx context.Context, do func(storage.Tx, *catalog) error) error {
-	return running.Alter(ctx, h.engine, h.wake, catalogName, func(tx storage.Tx, c *catalog) error {
-		c.Revision++
-		return do(tx, c)
-	})
 }

@@ -24,12 +24,12 @@ const restoredReason = "restored from a dump: locus source resume goes on where 
 // Dump reads the streams and the last imports from the authority, for a dump. The records of the dump must be read
 // later: then they include the records of every message before the positions.
 func Dump(ctx context.Context, tx storage.Tx) ([]Dumped, map[string]Import, error) {
-	c, err := running.Read[catalog](ctx, tx, catalogName)
+	c, err := rows.Read(ctx, tx)
 	if err != nil {
 		return nil, nil, err
 	}
-	all := make([]Dumped, len(c.Sources))
-	for i, d := range c.Sources {
+	all := make([]Dumped, len(c.All))
+	for i, d := range c.All {
 		s := Dumped{Definition: d}
 		if s.Progress, err = running.Read[source.Progress](ctx, tx, progressName(d.Name)); err != nil {
 			return nil, nil, err
@@ -47,11 +47,11 @@ func Dump(ctx context.Context, tx storage.Tx) ([]Dumped, map[string]Import, erro
 // Restore stores the streams of a dump in the authority of a new installation, with their positions and dead letters,
 // and the last imports. The streams are paused: of two installations one reads.
 func Restore(ctx context.Context, tx storage.Tx, all []Dumped, imports map[string]Import) error {
-	c, err := running.Read[catalog](ctx, tx, catalogName)
+	c, err := rows.Read(ctx, tx)
 	if err != nil {
 		return err
 	}
-	if len(c.Sources) > 0 {
+	if len(c.All) > 0 {
 		return fmt.Errorf("there are streams already")
 	}
 	for _, s := range all {
@@ -61,7 +61,7 @@ func Restore(ctx context.Context, tx storage.Tx, all []Dumped, imports map[strin
 		if !d.Paused || d.Reason != "" {
 			d.Paused, d.Reason = true, restoredReason
 		}
-		c.Sources = append(c.Sources, d)
+		c.Add(d)
 		if err := running.Put(ctx, tx, progressName(d.Name), s.Progress); err != nil {
 			return err
 		}
@@ -72,5 +72,5 @@ func Restore(ctx context.Context, tx storage.Tx, all []Dumped, imports map[strin
 	if err := running.Put(ctx, tx, importsName, imports); err != nil {
 		return err
 	}
-	return running.Put(ctx, tx, catalogName, c)
+	return rows.Put(ctx, tx, c)
 }

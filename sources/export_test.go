@@ -21,7 +21,7 @@ func (h *Handle) NewTarget() source.Target { return target{h.records} }
 
 // HoldForTest writes the lease of a source as held by this process.
 func (h *Handle) HoldForTest(ctx context.Context, name string, token int64) (lease.Lease, error) {
-	l := lease.Lease{Owner: h.owner, Token: token}
+	l := lease.Lease{Owner: h.catalog.Owner, Token: token}
 	return l, h.engine.Update(ctx, h.engine.Map().Authority(), func(tx storage.Tx) error {
 		return tx.PutLease(ctx, source.LeaseName(name), l)
 	})

@@ -69,23 +69,27 @@ func (h *Handle) Imported(ctx context.Context, source string, i Import) error {
 		return problem.Invalid("/refusals", "invalid", "there are at most %d causes of %d bytes", MaxRefusals, MaxFile)
 	}
 	i.At = h.engine.Now().UTC()
-	return running.Alter(ctx, h.engine, h.wake, importsName, func(_ storage.Tx, all *map[string]Import) error {
-		if *all == nil {
-			*all = map[string]Import{}
+	return h.catalog.Update(ctx, func(tx storage.Tx) error {
+		all, err := running.Read[map[string]Import](ctx, tx, importsName)
+		if err != nil {
+			return err
 		}
-		(*all)[source] = i
-		for len(*all) > maxImports {
-			delete(*all, slices.MinFunc(slices.Collect(maps.Keys(*all)), func(a, b string) int {
-				return cmp.Or((*all)[a].At.Compare((*all)[b].At), cmp.Compare(a, b))
+		if all == nil {
+			all = map[string]Import{}
+		}
+		all[source] = i
+		for len(all) > maxImports {
+			delete(all, slices.MinFunc(slices.Collect(maps.Keys(all)), func(a, b string) int {
+				return cmp.Or(all[a].At.Compare(all[b].At), cmp.Compare(a, b))
 			}))
 		}
-		return nil
+		return running.Put(ctx, tx, importsName, all)
 	})
 }
 
 // Imports returns the last import into each source that has one.
 func (h *Handle) Imports(ctx context.Context) (all map[string]Import, err error) {
-	err = h.view(ctx, func(tx storage.Tx) error {
+	err = h.catalog.View(ctx, func(tx storage.Tx) error {
 		all, err = running.Read[map[string]Import](ctx, tx, importsName)
 		return err
 	})

@@ -13,7 +13,6 @@ import (
 	"github.com/locus-db/locus/resolve"
 	"github.com/locus-db/locus/secret"
 	"github.com/locus-db/locus/source"
-	"github.com/locus-db/locus/storage"
 )
 
 // returnsEvery is how often to check whether a cell was restored.
@@ -31,21 +30,11 @@ type manager struct {
 func manage(h *Handle) *manager {
 	m := &manager{h: h, before: map[string]int64{}}
 	m.runners = running.Start(running.Options[Definition, *source.Runner]{
-		List: m.list, Wake: h.wake, New: m.runner, Failed: m.failed, Stale: m.restored,
+		List: h.catalog.Wanted, Wake: h.catalog.Wake, New: m.runner, Failed: m.failed, Stale: m.restored,
 		Unread: func(err error) { h.engine.Logger.Warn("source definitions unreadable", "err", err) },
 		Ended:  func(name string, r *source.Runner) { m.before[name] += r.Stats().Records },
 	})
 	return m
-}
-
-func (m *manager) list(ctx context.Context) (wanted []running.Wanted[Definition], err error) {
-	all, err := m.h.List(ctx)
-	for _, s := range all {
-		if !s.Paused {
-			wanted = append(wanted, running.Wanted[Definition]{Name: s.Name, Revision: s.Revision, Definition: s.Definition})
-		}
-	}
-	return wanted, err
 }
 
 // restored reports whether a cell was restored from a backup. A runner finds out the consequences when it begins.
@@ -64,22 +53,17 @@ func (m *manager) runner(d Definition) *source.Runner {
 	return source.New(source.Options{
 		Name: d.Name, Open: decoder.open, Decode: decoder.decode, Target: target{h.records}, Logger: h.engine.Logger,
 		Now: h.engine.Now, Tracer: h.engine.Tracer, Store: &store{h: h, name: d.Name, revision: d.Revision},
-		Lease: running.Lease(h.engine, source.LeaseName(d.Name), h.owner),
+		Lease: running.Lease(h.engine, source.LeaseName(d.Name), h.catalog.Owner),
 	})
 }
 
 // failed pauses a source that cannot go on and records why.
 func (m *manager) failed(ctx context.Context, w running.Wanted[Definition], why error) {
-	if errors.Is(why, errChanged) {
+	if errors.Is(why, running.ErrChanged) {
 		return
 	}
 	m.h.engine.Logger.Error("source stream paused", "source", w.Name, "err", why)
-	if err := m.h.alter(ctx, func(_ storage.Tx, c *catalog) error {
-		if now := c.find(w.Name); now != nil && now.Revision == w.Revision {
-			now.Paused, now.Reason, now.Revision = true, why.Error(), c.Revision
-		}
-		return nil
-	}); err != nil {
+	if err := m.h.catalog.Pause(ctx, w, why.Error()); err != nil {
 		m.h.engine.Logger.Warn("failing source stream could not be paused", "source", w.Name, "err", err)
 	}
 }

@@ -4,7 +4,6 @@ package sources
 
 import (
 	"context"
-	"fmt"
 	"net/url"
 	"slices"
 
@@ -44,23 +43,19 @@ type Handle struct {
 	engine  *engine.Engine
 	records *records.Handle
 	opts    Options
-	owner   string
-	wake    chan struct{} // the catalogue may have changed
+	catalog *running.Catalog[Definition]
 	manager *manager
 }
 
 // Open returns the handle of an installation. With options, and unless the installation is read-only, it starts to read
 // the streams. owner is the name of the process in leases.
 func Open(e *engine.Engine, r *records.Handle, owner string, o *Options) *Handle {
-	h := &Handle{engine: e, records: r, owner: owner, wake: make(chan struct{}, 1)}
+	h := &Handle{engine: e, records: r, catalog: running.NewCatalog(rows, e, owner)}
 	if o != nil {
 		h.opts = *o
 	}
 	if h.opts.Secret == nil {
 		h.opts.Secret = running.FromEnvironment
-	}
-	if h.owner == "" {
-		h.owner = "alone" // no other process can have it, and a new one takes it over at once
 	}
 	if o != nil && !o.DefineOnly && !e.ReadOnly {
 		h.manager = manage(h)
@@ -98,40 +93,22 @@ type Status struct {
 }
 
 // List returns all streams, by name.
-func (h *Handle) List(ctx context.Context) (all []Status, err error) {
-	err = h.view(ctx, func(tx storage.Tx) error {
-		c, err := running.Read[catalog](ctx, tx, catalogName)
-		if err != nil {
-			return err
-		}
-		all = make([]Status, len(c.Sources))
-		for i, d := range c.Sources {
-			all[i].Definition = d
-			if all[i].Progress, err = running.Read[source.Progress](ctx, tx, progressName(d.Name)); err != nil {
-				return err
-			}
-			l, err := tx.Lease(ctx, source.LeaseName(d.Name))
-			if err != nil {
-				return err
-			}
-			all[i].Owner = l.Owner
-		}
-		return nil
-	})
-	return all, err
+func (h *Handle) List(ctx context.Context) ([]Status, error) {
+	return running.List(ctx, h.catalog, status)
 }
 
 // Get returns one stream. The error is ErrNotFound if there is none.
 func (h *Handle) Get(ctx context.Context, name string) (*Status, error) {
-	all, err := h.List(ctx)
+	return running.Get(ctx, h.catalog, name, status)
+}
+
+func status(ctx context.Context, tx storage.Tx, d Definition) (*Status, error) {
+	p, err := running.Read[source.Progress](ctx, tx, progressName(d.Name))
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(all, func(s Status) bool { return s.Name == name })
-	if i < 0 {
-		return nil, fmt.Errorf("%w: %s", ErrNotFound, name)
-	}
-	return &all[i], nil
+	l, err := tx.Lease(ctx, source.LeaseName(d.Name))
+	return &Status{Definition: d, Progress: p, Owner: l.Owner}, err
 }
 
 // Running returns the streams that this process reads, by name.
@@ -145,7 +122,7 @@ func (h *Handle) Running() map[string]source.Stats {
 // Dead returns the dead letters of a source, in the order of the stream. The error is ErrNotFound if there is no such
 // source.
 func (h *Handle) Dead(ctx context.Context, name string) (letters []source.Letter, err error) {
-	err = h.view(ctx, func(tx storage.Tx) error {
+	err = h.catalog.View(ctx, func(tx storage.Tx) error {
 		letters, err = deadOf(ctx, tx, name)
 		return err
 	})
@@ -153,12 +130,8 @@ func (h *Handle) Dead(ctx context.Context, name string) (letters []source.Letter
 }
 
 func deadOf(ctx context.Context, tx storage.Tx, name string) ([]source.Letter, error) {
-	c, err := running.Read[catalog](ctx, tx, catalogName)
-	if err != nil {
+	if _, err := rows.Get(ctx, tx, name); err != nil {
 		return nil, err
-	}
-	if c.find(name) == nil {
-		return nil, fmt.Errorf("%w: %s", ErrNotFound, name)
 	}
 	return running.Read[[]source.Letter](ctx, tx, deadName(name))
 }
@@ -176,10 +149,7 @@ func (h *Handle) Drop(ctx context.Context, name string, at ...source.At) (n int,
 
 func (h *Handle) letters(ctx context.Context, name string, at []source.At,
 	do func(*source.Letter) (keep bool)) (n int, err error) {
-	if err := h.engine.CheckWrites(); err != nil {
-		return 0, err
-	}
-	err = h.engine.Update(ctx, h.engine.Map().Authority(), func(tx storage.Tx) error {
+	err = h.catalog.Update(ctx, func(tx storage.Tx) error {
 		letters, err := deadOf(ctx, tx, name)
 		if err != nil {
 			return err
@@ -209,9 +179,5 @@ func (h *Handle) letters(ctx context.Context, name string, at []source.At,
 		}
 		return running.Put(ctx, tx, deadName(name), left)
 	})
-	return n, engine.Wrap(err)
-}
-
-func (h *Handle) view(ctx context.Context, fn func(storage.Tx) error) error {
-	return engine.Wrap(h.engine.View(ctx, h.engine.Map().Authority(), fn))
+	return n, err
 }

@@ -5,8 +5,6 @@ package sources
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -18,9 +16,6 @@ import (
 	"github.com/locus-db/locus/storage"
 )
 
-// errChanged means that the definition is another one, or paused: the runner ends, and the manager starts another.
-var errChanged = errors.New("the source was paused, changed or dropped")
-
 // store keeps the progress of one source at one revision of its definition.
 type store struct {
 	h        *Handle
@@ -31,7 +26,7 @@ type store struct {
 
 // Load reads the progress. If a cell was restored from a backup since reading began, the position is the beginning.
 func (s *store) Load(ctx context.Context) (p source.Progress, err error) {
-	if err := s.h.view(ctx, func(tx storage.Tx) error {
+	if err := s.h.catalog.View(ctx, func(tx storage.Tx) error {
 		p, err = running.Read[source.Progress](ctx, tx, progressName(s.name))
 		return err
 	}); err != nil {
@@ -126,15 +121,11 @@ func (s *store) Save(ctx context.Context, token int64, p *source.Progress, add [
 
 // admitted returns the dead letters if the owner of the token may write.
 func (s *store) admitted(ctx context.Context, tx storage.Tx, token int64) ([]source.Letter, error) {
-	if err := running.CheckOwner(ctx, tx, source.LeaseName(s.name), s.h.owner, token); err != nil {
+	if err := running.CheckOwner(ctx, tx, source.LeaseName(s.name), s.h.catalog.Owner, token); err != nil {
 		return nil, err
 	}
-	c, err := running.Read[catalog](ctx, tx, catalogName)
-	if err != nil {
+	if err := rows.Check(ctx, tx, s.name, s.revision); err != nil {
 		return nil, err
-	}
-	if d := c.find(s.name); d == nil || d.Paused || d.Revision != s.revision {
-		return nil, fmt.Errorf("%w: %w", source.ErrStop, errChanged)
 	}
 	return running.Read[[]source.Letter](ctx, tx, deadName(s.name))
 }

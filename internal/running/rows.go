@@ -37,26 +37,6 @@ func Put(ctx context.Context, tx storage.Tx, name string, v any) error {
 	return tx.PutDefinition(ctx, name, body)
 }
 
-// Alter changes the row of a catalogue in one transaction of the authority cell, and wakes its followers.
-func Alter[T any](ctx context.Context, e *engine.Engine, wake chan struct{}, name string,
-	do func(storage.Tx, *T) error) error {
-	if err := e.CheckWrites(); err != nil {
-		return err
-	}
-	err := e.Update(ctx, e.Map().Authority(), func(tx storage.Tx) error {
-		catalog, err := Read[T](ctx, tx, name)
-		if err != nil {
-			return err
-		}
-		if err := do(tx, &catalog); err != nil {
-			return err
-		}
-		return Put(ctx, tx, name, catalog)
-	})
-	engine.Wake(wake)
-	return engine.Wrap(err)
-}
-
 // Lease returns the holder of a lease in the authority cell, for the process called owner.
 func Lease(e *engine.Engine, name, owner string) *lease.Holder {
 	type run = func(context.Context, func(storage.Tx) error) error
