@@ -109,11 +109,14 @@ export class Core {
   async _send(method, path, { repeatable, body, query, header, long, signal }, read) {
     const url = new URL(this.#base + path)
     const [values, names] = query ?? [{}, []]
+    const [given, known] = header ?? [{}, []]
+    for (const name of Object.keys({ ...values, ...given })) {
+      if (!names.includes(name) && !known.includes(name)) throw new TypeError(`${method} ${path} has no parameter ${name}; it has ${[...names, ...known].join(', ')}`)
+    }
     for (const name of names) {
       for (const value of [values[name] ?? []].flat()) if (value !== '') url.searchParams.append(name, value)
     }
     const headers = { ...(body !== undefined && { 'Content-Type': 'application/json' }), ...(this.#token && { Authorization: `Bearer ${this.#token}` }) }
-    const [given, known] = header ?? [{}, []]
     for (const name of known) if (given[name] !== undefined) headers[name] = String(given[name])
     if (path === '/v1/hits') { // with a key, which needs times, they count once however often they are sent
       repeatable = true

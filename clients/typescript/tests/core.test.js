@@ -51,6 +51,16 @@ test('pages are one sequence', async () => {
   assert.deepEqual(seen.map((r) => r.url.search), ['?q=x+y&has=name&has=city', '?q=x+y&has=name&has=city&cursor=2'])
 })
 
+test('a parameter that a route does not have is an error', async () => {
+  const { client, seen } = scripted([200, { results: [] }])
+  await assert.rejects(client.listEntities({ filters: ['city:Oakland'] }), { name: 'TypeError', message: /no parameter filters; it has q, filter,/ })
+  await assert.rejects(client.allEntities({ Q: 'x' }).next(), TypeError)
+  await assert.rejects(client.addHits({ hits: [] }, { key: 'k' }), /has no parameter key; it has Idempotency-Key/)
+  assert.equal(seen.length, 0)
+  await client.addHits({ hits: [] }, { 'Idempotency-Key': 'k' })
+  assert.equal(seen.length, 1)
+})
+
 test('lines end with the result', async () => {
   const lines = []
   const { client } = scripted([200, '{"type":"progress","done":1}\n{"type":"result","cells":3}\n'], [200, '{"type":"progress"}\n'], [200, '{"type":"error","code":"conflict","detail":"no","status":409}\n'])
