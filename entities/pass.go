@@ -82,16 +82,15 @@ func (s *search) best(ctx context.Context, limit int, after entity.Place, of fun
 	var cells []*found
 	if err := s.engine.Whole(ctx, func(ids []cell.ID) error {
 		cells = nil
+		var asked []cell.ID
 		for _, id := range ids {
 			if query, any := of(id); any {
 				query.Points, query.After = points, from
 				query.Limit = min(searchPage, limit/len(ids)+searchPage/8)
-				cells = append(cells, &found{cell: id, at: query, more: true})
+				cells, asked = append(cells, &found{cell: id, at: query, more: true}), append(asked, id)
 			}
 		}
-		errs := make([]error, len(cells))
-		engine.Parallel(len(cells), func(i int) { errs[i] = s.look(ctx, cells[i]) })
-		return errors.Join(errs...)
+		return s.engine.Parallel(asked, func(i int, _ cell.ID) error { return s.look(ctx, cells[i]) })
 	}); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@
 package entities
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -29,7 +30,7 @@ func (h *Handle) addSimilar(ctx context.Context, probes []resolve.Probe) error {
 	engine.Parallel(len(probes), func(i int) {
 		probes[i].Also, errs[i] = h.similar(ctx, h.engine.Kind(probes[i].Kind), &probes[i])
 	})
-	return errors.Join(errs...)
+	return cmp.Or(errs...)
 }
 
 // similar returns the records of the entities with a name of the probe, the most similar first. If there are none, one

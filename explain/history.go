@@ -4,7 +4,6 @@ package explain
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changes"
 	"github.com/locus-db/locus/entity"
-	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/storage"
 )
@@ -68,14 +66,13 @@ func (h *Handle) events(ctx context.Context, records []*entity.Record, members [
 	}
 	slices.SortFunc(cells, cell.ID.Compare)
 	cells = slices.Compact(cells)
-	found, froms, errs := make([][]changes.Change, len(cells)), make([]time.Time, len(cells)), make([]error, len(cells))
-	engine.Parallel(len(cells), func(i int) {
-		errs[i] = h.engine.View(ctx, cells[i], func(tx storage.Tx) (err error) {
-			found[i], froms[i], err = eventsIn(ctx, tx, cells[i], about, most)
+	found, froms := make([][]changes.Change, len(cells)), make([]time.Time, len(cells))
+	if err := h.engine.Parallel(cells, func(i int, id cell.ID) error {
+		return h.engine.View(ctx, id, func(tx storage.Tx) (err error) {
+			found[i], froms[i], err = eventsIn(ctx, tx, id, about, most)
 			return err
 		})
-	})
-	if err := errors.Join(errs...); err != nil {
+	}); err != nil {
 		return nil, since, fmt.Errorf("read the logs: %w", err)
 	}
 	events = slices.Concat(found...)

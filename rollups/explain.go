@@ -4,7 +4,6 @@ package rollups
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -40,9 +39,11 @@ func (h *Handle) Explain(ctx context.Context, name string, group []string, limit
 			len(d.Group))
 	}
 	ids := h.engine.Map().Cells()
-	effects, errs := make([][]rollup.Effect, len(ids)), make([]error, len(ids))
-	engine.Parallel(len(ids), func(i int) { effects[i], errs[i] = h.explainCell(ctx, ids[i], d, group, limit) })
-	if err := errors.Join(errs...); err != nil {
+	effects := make([][]rollup.Effect, len(ids))
+	if err := h.engine.Parallel(ids, func(i int, id cell.ID) (err error) {
+		effects[i], err = h.explainCell(ctx, id, d, group, limit)
+		return err
+	}); err != nil {
 		return nil, err
 	}
 	var all []CellEffect

@@ -5,6 +5,7 @@ package library_test
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -150,6 +151,17 @@ func TestSource000_AConsistentView(t *testing.T) {
 }
 
 // Any query with any page size returns the same entities, in the same order, as a scan of all entities.
+func TestEntities_SaysOnceThatTheContextEnded(t *testing.T) {
+	t.Parallel()
+	s := town(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, _, err := s.Entities().Search(ctx, entities.Query{Where: []entities.Filter{{Attribute: "city", Value: "Oakland"}}})
+	if !errors.Is(err, context.Canceled) || strings.Count(err.Error(), context.Canceled.Error()) != 1 {
+		t.Errorf("a search whose context ended: %v", err)
+	}
+}
+
 func TestEntities_AgreesWithALookAtAll(t *testing.T) {
 	t.Parallel()
 	s := town(t)

@@ -190,12 +190,7 @@ func ByCell[A any](ctx context.Context, e *Engine, addresses []A, locate func(co
 func (e *Engine) Parallel(ids []cell.ID, fn func(i int, id cell.ID) error) error {
 	errs := make([]error, len(ids))
 	Parallel(len(ids), func(i int) { errs[i] = fn(i, ids[i]) })
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(errs...)
 }
 
 // Parallel calls fn for 0 to n-1, several at a time.
