@@ -178,16 +178,7 @@ func (a *app) deadList() *cobra.Command {
 				return err
 			}
 			if a.json {
-				for _, l := range list.Letters {
-					line, err := json.Marshal(l)
-					if err != nil {
-						return err
-					}
-					if err := a.printRaw(typed("result", line)); err != nil {
-						return err
-					}
-				}
-				return a.listed(len(list.Letters), "")
+				return printEach(a, list.Letters)
 			}
 			t := &term.Table{Header: []string{"at", "key", "reason"}}
 			for _, l := range list.Letters {

@@ -24,6 +24,16 @@ import (
 // TB is the part of testing.T that a case uses, so that a suite's own test can observe a case fail.
 type TB = rapid.TB
 
+// Cell is a fresh, empty cell under test, with transactions of a Store.
+type Cell[S any] struct {
+	// Update runs fn in one transaction of the cell. It commits if fn returns nil; otherwise it rolls back and returns
+	// an error that wraps fn's.
+	Update func(ctx context.Context, fn func(S) error) error
+	// Reopen closes the cell's database and opens it again, as a restart does. A backend that cannot do this leaves it
+	// nil, and the cases that need it are skipped with that reason.
+	Reopen func() error
+}
+
 // Case checks one property of a fresh, empty cell.
 type Case[C any] struct {
 	Name string

@@ -302,15 +302,6 @@ func TestRun_PassesWithoutBug(t *testing.T) {
 	storagetest.Run(t, storagetest.Backend{Open: func(t *testing.T) storagetest.Cell { t.Helper(); return open(t, "") }}, storagetest.Transaction)
 }
 
-func TestRun_SkipsReopeningByName(t *testing.T) {
-	t.Parallel()
-	c := open(t, "")
-	c.Reopen = nil
-	if v := storagetest.Cases.VerdictOf("SurvivesReopening", c); v.Failed || !strings.Contains(v.Log, "Cell.Reopen") {
-		t.Errorf("a cell that cannot be reopened: %+v", v)
-	}
-}
-
 // TestRun_FindsEveryBug plants one bug at a time; each must be found by the case that covers it.
 func TestRun_FindsEveryBug(t *testing.T) {
 	t.Parallel()

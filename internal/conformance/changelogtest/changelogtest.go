@@ -22,17 +22,8 @@ import (
 	"github.com/locus-db/locus/internal/conformance"
 )
 
-// Update runs fn in one transaction of the cell. It commits if fn returns nil; otherwise it rolls back and
-// returns an error that wraps fn's.
-type Update func(ctx context.Context, fn func(changelog.Store) error) error
-
 // Cell is a fresh, empty cell under test.
-type Cell struct {
-	Update Update
-	// Reopen closes the cell's database and opens it again, as a restart does. A backend that cannot do this
-	// leaves it nil, and the cases that need it are skipped with that reason.
-	Reopen func() error
-}
+type Cell = conformance.Cell[changelog.Store]
 
 // Run checks an implementation of changelog.Store. open is called once per case and registers its cleanup with
 // t.Cleanup; cases run in parallel.

@@ -170,15 +170,6 @@ func TestRun_PassesWithoutBug(t *testing.T) {
 	changelogtest.Run(t, func(t *testing.T) changelogtest.Cell { t.Helper(); return open(t, "") })
 }
 
-func TestRun_SkipsReopeningByName(t *testing.T) {
-	t.Parallel()
-	c := open(t, "")
-	c.Reopen = nil
-	if v := changelogtest.Cases.VerdictOf("SurvivesReopening", c); v.Failed || !strings.Contains(v.Log, "Cell.Reopen") {
-		t.Errorf("a cell that cannot be reopened: %+v", v)
-	}
-}
-
 // TestRun_FindsEveryBug plants one bug at a time; the case meant for it must find it.
 func TestRun_FindsEveryBug(t *testing.T) {
 	t.Parallel()

@@ -4,7 +4,6 @@ package countertest_test
 
 import (
 	"context"
-	"strings"
 	"testing"
 
 	"github.com/locus-db/locus/counter"
@@ -27,15 +26,6 @@ func open(_ *testing.T, bug string) countertest.Cell {
 func TestRun_PassesWithoutBug(t *testing.T) {
 	t.Parallel()
 	countertest.Run(t, func(t *testing.T) countertest.Cell { t.Helper(); return open(t, "") })
-}
-
-func TestRun_SkipsReopeningByName(t *testing.T) {
-	t.Parallel()
-	c := open(t, "")
-	c.Reopen = nil
-	if v := countertest.Cases.VerdictOf("SurvivesReopening", c); v.Failed || !strings.Contains(v.Log, "Cell.Reopen") {
-		t.Errorf("a cell that cannot be reopened: %+v", v)
-	}
 }
 
 // TestRun_FindsEveryBug plants one bug at a time; the case meant for it must find it.

@@ -23,17 +23,8 @@ import (
 	"github.com/locus-db/locus/internal/conformance"
 )
 
-// Update runs fn in one transaction of the cell and commits if fn returns nil. If fn returns an error,
-// nothing is written and Update returns an error that wraps it.
-type Update func(ctx context.Context, fn func(entity.Store) error) error
-
 // Cell is a fresh, empty cell under test.
-type Cell struct {
-	Update Update
-	// Reopen closes the cell's database and opens it again, as a restart does. A backend that cannot reopen
-	// leaves it nil; the cases that need it are then skipped.
-	Reopen func() error
-}
+type Cell = conformance.Cell[entity.Store]
 
 // Run checks an implementation of entity.Store. open is called once per case and cleans up with t.Cleanup.
 // Cases run in parallel.

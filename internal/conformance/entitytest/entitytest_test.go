@@ -327,15 +327,6 @@ func TestRun_PassesWithoutBug(t *testing.T) {
 	entitytest.Run(t, func(t *testing.T) entitytest.Cell { t.Helper(); return open(t, "") })
 }
 
-func TestRun_SkipsReopeningByName(t *testing.T) {
-	t.Parallel()
-	c := open(t, "")
-	c.Reopen = nil
-	if v := entitytest.Cases.VerdictOf("SurvivesReopening", c); v.Failed || !strings.Contains(v.Log, "Cell.Reopen") {
-		t.Errorf("a cell that cannot be reopened: %+v", v)
-	}
-}
-
 // TestRun_FindsEveryBug plants one bug at a time; each must be found by the case that covers it.
 func TestRun_FindsEveryBug(t *testing.T) {
 	t.Parallel()

@@ -3,7 +3,6 @@
 package rolluptest_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/locus-db/locus/internal/conformance"
@@ -22,15 +21,6 @@ func open(_ *testing.T, bug string) rolluptest.Cell {
 func TestRun_PassesWithoutBug(t *testing.T) {
 	t.Parallel()
 	rolluptest.Run(t, func(t *testing.T) rolluptest.Cell { t.Helper(); return open(t, "") })
-}
-
-func TestRun_SkipsReopeningByName(t *testing.T) {
-	t.Parallel()
-	c := open(t, "")
-	c.Reopen = nil
-	if v := rolluptest.Cases.VerdictOf("SurvivesReopening", c); v.Failed || !strings.Contains(v.Log, "Cell.Reopen") {
-		t.Errorf("a cell that cannot be reopened: %+v", v)
-	}
 }
 
 // TestRun_FindsEveryBug plants one bug at a time; the case meant for it must find it.
