@@ -20,7 +20,7 @@ import (
 
 // Documents is a document database that an installation uses in addition to its cells; package storage/mongodb opens
 // one. New metrics are counted in it.
-type Documents = engine.Documents
+type Documents = storage.Documents
 
 // Tracer starts spans; see package span.
 type Tracer = span.Tracer

@@ -61,7 +61,7 @@ func (h *Handle) Close() error {
 func (h *Handle) Recorder() *counter.Recorder { return h.recorder }
 
 // CountOwn adds to one of Locus's own counters, if enabled. It does not block.
-func (h *Handle) CountOwn(metric counter.Metric, n int64) { h.own.count(metric, n) }
+func (h *Handle) CountOwn(metric string, n int64) { h.own.count(counter.Metric(metric), n) }
 
 // Add counts a batch like counter.Recorder.AddBatch, but refuses each hit on a name that begins with
 // engine.OwnMetrics.

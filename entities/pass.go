@@ -87,7 +87,8 @@ func (s *search) best(ctx context.Context, limit int, after entity.Place, of fun
 			if query, any := of(id); any {
 				query.Points, query.After = points, from
 				query.Limit = min(searchPage, limit/len(ids)+searchPage/8)
-				cells, asked = append(cells, &found{cell: id, at: query, more: true}), append(asked, id)
+				cells = append(cells, &found{cell: id, at: query, more: true})
+				asked = append(asked, id)
 			}
 		}
 		return s.engine.Parallel(asked, func(i int, _ cell.ID) error { return s.look(ctx, cells[i]) })

@@ -103,7 +103,7 @@ func (h *Handle) alterCatalog(ctx context.Context,
 	if err := h.engine.CheckWrites(); err != nil {
 		return r, err
 	}
-	err = h.engine.RollupCell(h.engine.Map().Authority()).Update(ctx, func(tx rollup.Tx) error {
+	err = database(h.engine, h.engine.Map().Authority()).Update(ctx, func(tx rollup.Tx) error {
 		r, err = change(tx)
 		return err
 	})

@@ -62,7 +62,7 @@ func (h *Handle) explainCell(ctx context.Context, id cell.ID, d *rollup.Definiti
 	before := changelog.Seq(0)
 	for more := true; more && len(latest) < limit; {
 		var page []rollup.Effect
-		if err := h.engine.RollupCell(id).View(ctx, func(tx rollup.Tx) (err error) {
+		if err := database(h.engine, id).View(ctx, func(tx rollup.Tx) (err error) {
 			page, before, more, err = rollup.Explain(ctx, tx, d, group, before)
 			return err
 		}); err != nil {

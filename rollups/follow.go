@@ -175,7 +175,7 @@ func (f *following) cutOverOne(ctx context.Context, r rollup.Rollup) (bool, erro
 	m := f.engine.Map()
 	for _, id := range m.Cells() { // check all cells first: the freeze is short if all are ready
 		ready := false
-		if err := f.engine.RollupCell(id).View(ctx, func(tx rollup.Tx) error {
+		if err := database(f.engine, id).View(ctx, func(tx rollup.Tx) error {
 			s, err := rollup.StandingOf(ctx, tx, r.Next.Generation)
 			ready = err == nil && s.State == rollup.Following
 			if errors.Is(err, rollup.ErrGone) {
@@ -188,7 +188,7 @@ func (f *following) cutOverOne(ctx context.Context, r rollup.Rollup) (bool, erro
 	}
 	for _, id := range m.Cells() {
 		frozenFor := false
-		if err := update(f.engine.RollupCell(id))(ctx, func(tx rollup.Tx) (err error) {
+		if err := update(database(f.engine, id))(ctx, func(tx rollup.Tx) (err error) {
 			frozenFor, err = rollup.Freeze(ctx, tx, from, r.Next.Generation)
 			return err
 		}); err != nil || !frozenFor {
@@ -226,7 +226,7 @@ func (f *following) trim(ctx context.Context) {
 	before := now.Add(-f.retention)
 	for _, id := range f.engine.Map().Cells() {
 		for n := trimmed; n == trimmed; {
-			if err := f.engine.RollupCell(id).Update(ctx, func(tx rollup.Tx) (err error) {
+			if err := database(f.engine, id).Update(ctx, func(tx rollup.Tx) (err error) {
 				n, err = rollup.Trim(ctx, tx, before, holds[id], trimmed)
 				return err
 			}); err != nil {

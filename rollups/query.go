@@ -229,7 +229,7 @@ func (r *reading) parts(ctx context.Context,
 func (r *reading) part(ctx context.Context, id cell.ID, q rollup.Query) (*rollup.Part, error) {
 	asked := r.asked[id]
 	for ; ; asked = 0 {
-		p, err := r.engine.RollupCell(id).Read(ctx, q, func(tx rollup.Tx) error {
+		p, err := database(r.engine, id).Read(ctx, q, func(tx rollup.Tx) error {
 			if asked == 0 {
 				return nil
 			}

@@ -106,7 +106,7 @@ func (h *Handle) cell(ctx context.Context, id cell.ID, generation int64) Cell {
 	ctx, cancel := context.WithTimeout(ctx, engine.CellPatience)
 	defer cancel()
 	c := Cell{Cell: id}
-	err := h.engine.RollupCell(id).View(ctx, func(tx rollup.Tx) error {
+	err := database(h.engine, id).View(ctx, func(tx rollup.Tx) error {
 		at, err := rollup.StandingOf(ctx, tx, generation)
 		if errors.Is(err, rollup.ErrGone) {
 			return nil // not built there yet

@@ -68,7 +68,7 @@ func (h *Handle) verifyServing(ctx context.Context, id cell.ID, name string, not
 // verifyCell recomputes a generation in one cell, and records a successful verification.
 func (h *Handle) verifyCell(ctx context.Context, id cell.ID, generation int64, note bool,
 	counted func(cell.ID, int)) (v *rollup.Verification, err error) {
-	v, err = h.engine.RollupCell(id).Verify(ctx, generation, func(n int) {
+	v, err = database(h.engine, id).Verify(ctx, generation, func(n int) {
 		if counted != nil {
 			counted(id, n)
 		}
@@ -84,7 +84,7 @@ func (h *Handle) verifyCell(ctx context.Context, id cell.ID, generation int64, n
 	if !note {
 		return v, nil
 	}
-	return v, h.engine.RollupCell(id).Update(ctx, func(tx rollup.Tx) error {
+	return v, database(h.engine, id).Update(ctx, func(tx rollup.Tx) error {
 		return rollup.Verified(ctx, tx, generation, h.engine.Now())
 	})
 }

@@ -59,7 +59,7 @@ type worker struct {
 func newWorker(w *worker) *worker {
 	w.wake = make(chan struct{}, 1)
 	w.follower = rollup.NewFollower(rollup.Options{
-		Database: w.engine.RollupCell(w.id), Owner: w.owner, TTL: followTTL, Now: w.engine.Now, Wants: w.wants,
+		Database: database(w.engine, w.id), Owner: w.owner, TTL: followTTL, Now: w.engine.Now, Wants: w.wants,
 	})
 	return w
 }

@@ -235,8 +235,7 @@ var Picture = map[string]Rule{
 	// Reads across cells, and above that a package per noun.
 	"internal/problem": {},
 	"internal/engine": {
-		Imports: []string{"cell", "changelog", "counter", "entity", "internal/problem", "locality", "match", "resolve",
-			"rollup", "storage", "internal/span"},
+		Imports: []string{"cell", "entity", "internal/problem", "locality", "match", "resolve", "storage", "internal/span"},
 		Modules: []string{xSync},
 	},
 	// The processes that share cells send each other writes.
@@ -307,8 +306,8 @@ var Picture = map[string]Rule{
 	},
 	"kinds": {Imports: []string{"entity", "internal/engine", "internal/problem", "lease", "locality", "match", "resolve",
 		"resolve/derived", "storage"}},
-	"rollups": {Imports: []string{"cell", "changelog", "changes", "internal/engine", "internal/problem", "lease", "rollup",
-		"storage"}},
+	"rollups": {Imports: []string{"cell", "changelog", "changes", "entity", "internal/engine", "internal/problem", "lease",
+		"rollup", "storage"}},
 	"sinks": {Imports: []string{"secret", "cell", "changes", "internal/engine", "internal/problem",
 		"internal/running", "lease", "locality", "rollup", "sink", "storage"}},
 	// The runners of sinks and of streams.
@@ -323,7 +322,7 @@ var Picture = map[string]Rule{
 	"counters": {Imports: []string{"cell", "counter", "internal/engine", "internal/problem", "storage"}},
 	"cells": {
 		Imports: []string{
-			"audits", "cell", "changelog", "counter", "entity", "internal/engine", "resolve", "rollup", "rollups", "storage",
+			"audits", "cell", "counter", "entity", "internal/engine", "resolve", "rollups", "storage",
 		},
 	},
 

@@ -21,6 +21,14 @@ var House = []string{
 	"kinds", "rollups", "counters", "changes", "cells",
 }
 
+// Ground are the libraries that the House stands on.
+var Ground = []string{
+	"locality", "cell", "entity", "changelog", "match", "resolve", "rollup", "counter", "storage",
+}
+
+// MaxReferences is how many references the packages of the House and the Ground have to each other. It only goes down.
+const MaxReferences = 128
+
 // Arrows returns which files of a package refer to which, from a directory of production code.
 func Arrows(dir string) (map[string][]string, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))

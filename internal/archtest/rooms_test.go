@@ -5,6 +5,7 @@ package archtest_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,6 +31,23 @@ func TestRooms_ReferencesPointDown(t *testing.T) {
 		}
 	}
 	t.Logf("%d files refer to others of their package, in %d arrows", rooms, arrows)
+}
+
+func TestRooms_RefersToFewOthers(t *testing.T) {
+	t.Parallel()
+	rooms, references := slices.Concat(archtest.House, archtest.Ground), 0
+	for _, from := range rooms {
+		for _, to := range archtest.Picture[from].Imports {
+			if slices.Contains(rooms, to) {
+				references++
+			}
+		}
+	}
+	t.Logf("%d references among %d packages", references, len(rooms))
+	if references != archtest.MaxReferences {
+		t.Errorf("%d references among %d packages, not %d: if there are more, find a lower room for what is shared; if there are fewer, lower MaxReferences",
+			references, len(rooms), archtest.MaxReferences)
+	}
 }
 
 func TestArrows_AndCircles(t *testing.T) {

@@ -8,11 +8,16 @@ import (
 	"fmt"
 
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/storage"
 )
 
 // documentsName is the name of the definition in the authority that stores the identity of the document database.
 const documentsName = "documents"
+
+// ErrDocuments means that an installation was opened without its document database, with a different one, or with one
+// that belongs to another installation.
+var ErrDocuments = problem.Class(problem.ErrUnavailable, "locus: MongoDB database mismatch")
 
 // AttachDocuments permanently attaches the given document database to the installation. Every process that opens the
 // installation must pass the same one; otherwise hits would be counted in two places and no read would see all of them.

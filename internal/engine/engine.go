@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/locus-db/locus/cell"
-	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/internal/span"
@@ -43,11 +42,11 @@ type Engine struct {
 	// tokens.
 	AccessGrace time.Duration
 	// Documents is the document database of the installation, nil if there is none.
-	Documents Documents
+	Documents storage.Documents
 	// Written is called after each write and wakes the followers. Count adds to one of the metrics that the
 	// installation keeps about itself.
 	Written func()
-	Count   func(metric counter.Metric, n int64)
+	Count   func(metric string, n int64)
 
 	migrations migrations
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package engine
+package storage
 
 import (
 	"context"
 
 	"github.com/locus-db/locus/counter"
-	"github.com/locus-db/locus/internal/problem"
 	"github.com/locus-db/locus/rollup"
 )
 
@@ -29,7 +28,3 @@ type Documents interface {
 	// Close releases the database.
 	Close(ctx context.Context) error
 }
-
-// ErrDocuments means that an installation was opened without its document database, with a different one, or with one
-// that belongs to another installation.
-var ErrDocuments = problem.Class(problem.ErrUnavailable, "locus: MongoDB database mismatch")

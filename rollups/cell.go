@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package engine
+package rollups
 
 import (
 	"context"
@@ -9,18 +9,19 @@ import (
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/changelog"
 	"github.com/locus-db/locus/entity"
+	"github.com/locus-db/locus/internal/engine"
 	"github.com/locus-db/locus/rollup"
 	"github.com/locus-db/locus/storage"
 )
 
-// rollupTx adapts a cell transaction to rollup.Tx.
-type rollupTx struct {
+// cellTx adapts a transaction of a cell to rollup.Tx.
+type cellTx struct {
 	storage.Tx
-	engine *Engine
+	engine *engine.Engine
 }
 
 // Wanted returns the images that changes must carry. They are stored in the head, which every transaction has read.
-func (t rollupTx) Wanted(ctx context.Context) (changelog.Images, error) {
+func (t cellTx) Wanted(ctx context.Context) (changelog.Images, error) {
 	head, err := t.Head(ctx)
 	if err != nil {
 		return changelog.Images{}, err
@@ -29,7 +30,7 @@ func (t rollupTx) Wanted(ctx context.Context) (changelog.Images, error) {
 }
 
 // Want stores images in the head. A cell that is not serving returns cell.ErrMoved.
-func (t rollupTx) Want(ctx context.Context, images changelog.Images) error {
+func (t cellTx) Want(ctx context.Context, images changelog.Images) error {
 	head, err := t.Head(ctx)
 	switch {
 	case err != nil:
@@ -43,13 +44,13 @@ func (t rollupTx) Want(ctx context.Context, images changelog.Images) error {
 
 // History returns the incarnation of the cell's database. A moved cell also gets a new one, so groups kept outside of
 // it are rebuilt unnecessarily, which is safe.
-func (t rollupTx) History(ctx context.Context) (int64, error) {
+func (t cellTx) History(ctx context.Context) (int64, error) {
 	head, err := t.Head(ctx)
 	return int64(head.Incarnation), err
 }
 
 // List reads entities or records in the order of their puids.
-func (t rollupTx) List(ctx context.Context, over rollup.Over, attributes []string, after int64,
+func (t cellTx) List(ctx context.Context, over rollup.Over, attributes []string, after int64,
 	limit int) ([]rollup.Item, error) {
 	if over == rollup.Records {
 		records, err := t.ListRecords(ctx, "", entity.PUID(after), limit)
@@ -58,7 +59,7 @@ func (t rollupTx) List(ctx context.Context, over rollup.Over, attributes []strin
 	entities, err := t.ListEntities(ctx, entity.PUID(after), limit)
 	for _, e := range entities {
 		if t.engine.Kind(e.Kind) == nil {
-			return nil, fmt.Errorf("%w: the rules do not have kind %s yet", ErrUnavailable, e.Kind)
+			return nil, fmt.Errorf("%w: the rules do not have kind %s yet", engine.ErrUnavailable, e.Kind)
 		}
 	}
 	place := func(e *entity.Entity) int64 { return int64(e.Anchor()) }
@@ -74,13 +75,13 @@ func items[T any](of []T, attributes []string, place func(T) int64,
 	return all
 }
 
-// RollupCell returns a cell in the form that rollups use. It follows the cell if it moves.
-func (e *Engine) RollupCell(id cell.ID) rollup.Database {
+// database returns a cell in the form that package rollup uses. It follows the cell if it moves.
+func database(e *engine.Engine, id cell.ID) rollup.Database {
 	type transaction = func(storage.Cell, context.Context, func(storage.Tx) error) error
 	run := func(how transaction) func(context.Context, func(rollup.Tx) error) error {
 		return func(ctx context.Context, fn func(rollup.Tx) error) error {
 			return e.Do(ctx, id, func(c storage.Cell) error {
-				return how(c, ctx, func(tx storage.Tx) error { return fn(rollupTx{tx, e}) })
+				return how(c, ctx, func(tx storage.Tx) error { return fn(cellTx{tx, e}) })
 			})
 		}
 	}
