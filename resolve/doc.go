@@ -17,8 +17,8 @@
 //	 durable from here                                        └────────────────────────────────┘
 //	                                                           redo entries go with the next put
 //
-// What a round writes is one transaction per cell, and cells work in parallel. The second round takes the postings of
-// the batch for written: no other process posts before the third one writes them. The first round makes the records
+// What a round writes is one transaction per cell, and cells work in parallel. The second round counts the postings of
+// the batch as written, since no other process posts before the third round writes them. The first round makes the records
 // durable; what the others write is derived and can be recomputed. A crash therefore loses nothing: the redo set of a
 // cell, written with its records, names the records whose consequences may be missing, and they are worked off before
 // anything else is written.

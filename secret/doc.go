@@ -6,5 +6,5 @@
 //	                                    │
 //	                                    └─► fmt, JSON, YAML, slog: "redacted"
 //
-// That holds for a Text in a field too, exported or not, of a value that is printed as a whole.
+// A Text is also redacted in the fields, exported or not, of a value that is printed.
 package secret

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sink delivers the current state of every entity ID of an installation to other systems: first of all IDs,
-// and then of each one that may have changed.
+// Package sink delivers the current state of every entity ID of an installation to other systems, and from then on the
+// state of each ID that may have changed.
 //
 //	installation                      owner of the lease sink/NAME                       target
 //	cell g0-0: log ─► read ─► ids ─┐  ┌─ lane 0: take an id, read its state, give it ─►  Deliver: id, rev, op,

@@ -6,8 +6,8 @@
 // Each library declares a Store, the rows that it reads and writes. Tx, a transaction of one cell, has all of them, so
 // that they commit together:
 //
-//	cell.Store  entity.Store  changelog.Store  lease.Store  rollup.Store  counter.Store  derived.Store
-//	     └───────────┴───────────────┴──────┬───────┴─────────────┴─────────────┴─────────────┘
+//	cell.Store  entity.Store  changelog.Store  lease.Store  rollup.Store  counter.Store  derived.Store  audit.Store
+//	     └───────────┴───────────────┴──────┬───────┴─────────────┴─────────────┴─────────────┴─────────────┘
 //	                                    storage.Tx  ◄── storage.Cell: Update, Exclusive, View, Read
 //	                                        ▲
 //	                       storage/sqlite ──┴── storage/postgres
@@ -19,5 +19,5 @@
 //	import _ "github.com/locus-db/locus/storage/all"      // both
 //
 // Most callers need only that import: locus.Open takes the URL. Package storagetest has the conformance suite of a
-// Cell.
+// Cell. Documents is a document database that an installation uses beside its cells.
 package storage

@@ -16,8 +16,8 @@
 // same rules again by module instead of by package: one driver, one place. They are separate from Picture so that a
 // careless line in one is caught by the other.
 //
-// Within the packages of the House the files are rooms as well: their references point down, and a circle of files is
-// reported with their names.
+// Within the packages of the House, references between files point down as well: a circle of files is reported with
+// their names. The references among these packages and the libraries that they stand on are counted (MaxReferences).
 //
 // The tests also check every file: licence line, formatting, package documentation with its figure, an example with
 // its output, and no machine-specific paths.

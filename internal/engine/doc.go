@@ -11,6 +11,6 @@
 //	Parallel   a question to many cells at once
 //	Sleep, Wake, Every   waiting
 //
-// It imports no noun. Packages records, entities, decisions, explain, kinds, changes and cells build on it, and package
-// locus assembles them.
+// It imports no noun: the package of every noun, such as records or entities, builds on it, and package locus assembles
+// them.
 package engine

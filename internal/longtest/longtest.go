@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package longtest sets how much of a test runs. There are four lengths: go test -short, for the edit loop, starts
-// no database, process or browser and takes the smallest samples; go test runs a fixed sample of the cases; the gate,
-// which is go test with CI set, adds the tests that are dear and show again with more processes or another database
-// what a cheaper one shows; make test/long runs all cases.
+// Package longtest sets how much of a test runs. There are four lengths:
+//
+//	go test -short   the edit loop: the smallest samples; no database, process or browser
+//	go test          a fixed sample of the cases
+//	the gate         go test with CI set: also the costly tests that repeat a cheaper one with more processes or
+//	                 another database
+//	make test/long   all cases
 //
 //	for n := 0; n < cases; n += longtest.Stride(5) { ... }
 //	for seed := range longtest.Sample(20, 200, 300, 1000) { ... }

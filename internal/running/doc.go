@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package running runs the sinks of an installation and the streams that it reads, according to their definitions. The
-// definitions and the progress of each are rows of the authority cell. Every process has a runner for each definition,
-// and a lease decides which of them works. Variables are the environment variables that definitions may name for their
-// secrets.
+// Package running stores the definitions of the sinks and the streams of an installation, and runs them.
+//
+//	Create, Pause, ... ─► Catalog ─► Row: all definitions, in the authority cell
+//	                                  │ every second, or when Wake is signalled
+//	                                  ▼
+//	                               Runners: one for each definition that is not paused ─► Lease: one process works
+//
+// Variables are the environment variables that definitions may name for their secrets, and the hosts that get them.
 package running

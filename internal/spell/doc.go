@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package spell finds the words of a list that a misspelled word may have been meant as.
+// Package spell finds the words of a list that a misspelled word may stand for.
 //
 //	dorr ──► List.Within(dorr, 1) ──► door 1, dora 1, dorr 0
 //

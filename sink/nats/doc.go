@@ -14,7 +14,7 @@
 //	new owner:                                      └─► publish, 8
 //
 // JetStream stores no position: Locus does. Before an event is published, the last message of its subject is read: if
-// that has a higher rev, the event is dropped, and if that is by an owner with a higher token, the sink is fenced.
-// JetStream then accepts the event only if no other message was stored under the subject since. So the revs of a
-// subject never fall, also if an owner is paused between the two.
+// its rev is higher, the event is dropped; if the token of its owner is higher, the sink is fenced. JetStream accepts
+// the event only if no other message was stored under the subject since. So the revs of a subject never fall, even if
+// an owner is paused between reading and publishing.
 package nats

@@ -6,7 +6,7 @@
 //	slot, then the rows of a snapshot ──► changes of the slot, transaction by transaction
 //	   all with the time before the slot     with the time of their commit
 //
-// A row that changed since the slot was made is put as it was read, and then again by each change, so the newest stays.
+// A row that changed after the slot was created is put as it was read, and again by each change, so the newest stays.
 // A killed reader starts reading the rows again with the same slot; nothing is missing, not even deletions.
 //
 // Partition 0 of a position is the location in the write-ahead log from which the slot continues. A change has the

@@ -10,8 +10,7 @@
 //	Update ──► BEGIN, gate ──► reads of fn ──► writes of fn, totals, COMMIT
 //	View   ──► BEGIN, first read of fn ──► ...
 //
-// A Cell is a storage.Cell: its transactions implement the Stores of packages cell, entity, changelog, lease,
-// rollup, counter and derived, and pass their suites. Every Store method takes a batch and runs one or two
+// A Cell is a storage.Cell: its transactions implement the Stores of storage.Tx and pass their suites. Every Store method takes a batch and runs one or two
 // statements, with arrays as arguments and rows in key order. Writes are queued and sent with the next read or with
 // the commit, so a transaction takes one round trip per read.
 //
@@ -31,8 +30,8 @@
 // updates the others in key order. Tallies of several minutes take one that inserts and locks the buckets in the same
 // order; then they are read, added to and written. Any number of processes can do that concurrently without a
 // deadlock. An update that reads batches with keys, or producers, takes advisory locks first, whether the rows
-// exist or not: at most 256 of each kind, shared by all keys. Raising the floor of keys locks its table, like an
-// Exclusive does for the cell row.
+// exist or not: at most 256 of each kind, shared by all keys. Raising the dedup horizon locks its table, as an
+// Exclusive locks that of the cell row.
 //
 // puids come from a sequence with the bounds of the cell's range. A puid drawn by a transaction that rolls back is
 // a gap; none is drawn twice.

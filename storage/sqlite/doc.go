@@ -10,8 +10,7 @@
 //	             View ───────────────────►│ some readers, one snapshot   │     │ fsync at every commit
 //	                                      └──────────────────────────────┘     └ copied when it is long
 //
-// A Cell is a storage.Cell: its transactions implement the Stores of packages cell, entity, changelog, lease, rollup
-// and derived, and pass their suites. The head and the totals of a cell are one row: an Update reads it first and
+// A Cell is a storage.Cell: its transactions implement the Stores of storage.Tx and pass their suites. The head and the totals of a cell are one row: an Update reads it first and
 // writes it once, before the commit. Updates run one at a time in order of arrival, so the head cannot change during an
 // Update, and sealing a cell is an ordinary Update. Every Store method takes a batch. A batch is read by a single
 // statement that gets its arguments as a JSON array, and written by a prepared statement per row (eight rows where that
