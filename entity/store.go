@@ -6,6 +6,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/locus-db/locus/locality"
 )
 
@@ -142,4 +144,14 @@ type Counts struct {
 // Add returns the sum of two counts.
 func (c Counts) Add(d Counts) Counts {
 	return Counts{c.Records + d.Records, c.Entities + d.Entities, c.Merges + d.Merges, c.Splits + d.Splits}
+}
+
+// Term returns the search key for "this attribute has exactly this normalised value": the XXH64 of the
+// length of the attribute name as one byte, the name, and the value. Names have at most 64 bytes. The empty
+// value, which no attribute has, means "this attribute has a value"; the empty name, which no attribute
+// has, means the kind.
+func Term(attribute, normalised string) uint64 {
+	var room [128]byte // on the stack; most terms fit
+	b := append(room[:0], byte(len(attribute)))
+	return xxhash.Sum64(append(append(b, attribute...), normalised...))
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/locus-db/locus/internal/definition"
+	"github.com/locus-db/locus/internal/problem"
 )
 
 // maxText limits the text of a definition, in bytes.
@@ -151,4 +152,14 @@ func measure(v definition.Value, name string) Measure {
 	}
 	v.Fields(append(fields, definition.Whole("scale", &m.Scale), definition.Whole("k", &m.K))...)
 	return m
+}
+
+// InvalidError lists every problem of a definition. It is locus.InvalidError.
+type InvalidError = problem.InvalidError
+
+// Problem is one problem of a definition. It is locus.Problem.
+type Problem = problem.Problem
+
+func invalid(problems []Problem) error {
+	return &InvalidError{Problems: problems, Definition: "rollup"}
 }
