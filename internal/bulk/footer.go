@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"unicode"
 )
 
 // footer reads rows and leaves out the footer of a report: rows at the end, after an empty line, that are no records
@@ -54,11 +55,11 @@ func (f *footer) Next() (*Row, error) {
 		switch {
 		case is.err == nil:
 			label = Label{is.row.Line, is.row.Label}
-			f.see(is.row.Line, is.row.Lines, label.Text != "")
+			f.see(label, is.row.Lines)
 			bad = len(is.row.Attributes) == 0 || f.keyed && is.row.Key == ""
 		case bad:
 			label = Label{refused.Line, refused.Label}
-			f.see(refused.Line, refused.Lines, label.Text != "")
+			f.see(label, refused.Lines)
 		case !f.part && errors.Is(is.err, io.EOF):
 			f.held = nil
 		}
@@ -87,10 +88,12 @@ func (f *footer) kept() ([]Field, error) {
 	return f.is.fields, f.is.broken
 }
 
-// see notes where a row stands, and whether it is a label: a text in the first column alone.
-func (f *footer) see(line, lines int64, label bool) {
-	after := line > f.end
-	f.end = line + max(lines, 1)
+// see notes where a row stands, and whether it is a label: a text in the first column alone. A name of one word, such as
+// that of the company below its report, is one only behind others.
+func (f *footer) see(of Label, lines int64) {
+	label := of.Text != "" && (f.open || beginsFooter(of.Text))
+	after := of.Line > f.end
+	f.end = of.Line + max(lines, 1)
 	f.open = label && !f.never && f.other > 1 && (f.open || after)
 	if !label {
 		f.other++
@@ -99,16 +102,20 @@ func (f *footer) see(line, lines int64, label bool) {
 }
 
 // labelOf returns the text of a row that may belong to the footer of a report, "" for any other: its only value stands
-// in the first column, and that is a text of several words or the label of a total, but no key.
+// in the first column, and has a letter.
 func labelOf(row []string) string {
 	if len(row) == 0 || filled(row) != 1 {
 		return ""
 	}
-	if text := strings.TrimSpace(row[0]); strings.Contains(text, " ") || isTotal(text) {
+	if text := strings.TrimSpace(row[0]); strings.ContainsFunc(text, unicode.IsLetter) {
 		return text
 	}
 	return ""
 }
+
+// beginsFooter reports whether a label may be the first of a footer: it has several words or is the label of a total, so
+// it is no key.
+func beginsFooter(label string) bool { return strings.Contains(label, " ") || isTotal(label) }
 
 // Footer returns the rows at the end of the file that were left out as the footer of a report, once the end was read.
 func (r *Reader) Footer() []Label {

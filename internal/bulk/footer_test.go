@@ -36,6 +36,8 @@ func TestFooter(t *testing.T) {
 		"an empty line at the end":     {list + "\n" + notes + "\n", whole, 2, 0, []int64{5, 6, 7}},
 		"a total":                      {list + "\nTotal\n", whole, 2, 0, []int64{5}},
 		"another word":                 {list + "\nQuill\n", whole, 2, 1, nil},
+		"a name of one word behind":    {list + "\n\n" + notes + "Quill\n", whole, 2, 0, []int64{6, 7, 8, 9}},
+		"a number behind":              {list + "\n" + notes + "17\n", whole, 2, 4, nil},
 		"a record follows":             {list + "\n" + notes + "Quill Optics,415-555-2302,3\n", whole, 3, 3, nil},
 		"a broken row follows":         {list + "\n" + notes + "Quill Optics,415-555-2302,\n", whole, 2, 4, nil},
 		"such rows in the list":        {"name,phone,id\nA B,415-555-2303,1\nSection one\nC D,415-555-2304,2\nE F,415-555-2305,3\n\n" + notes, whole, 3, 4, nil},

@@ -21,7 +21,7 @@ func areAll(set map[string]bool, values []string) bool {
 // those of elements; "" if they are not.
 func (r *recognition) elementType(id string) string {
 	for _, c := range r.columns {
-		if plainName(id) == "id" && plainName(c.name) == "type" && len(c.values) == r.rows && areAll(elements, c.values) {
+		if plainName(id) == "id" && c.plain == "type" && len(c.values) == r.rows && areAll(elements, c.values) {
 			return c.name
 		}
 	}

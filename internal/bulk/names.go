@@ -24,7 +24,7 @@ func plainName(name string) string {
 	if i := strings.LastIndex(name, ".$"); i > 0 && slices.Contains(extended, name[i+2:]) {
 		name = name[:i]
 	}
-	if i := strings.LastIndexByte(name, '.'); i >= 0 && i+1 < len(name) && name[i+1] != '-' && !strings.ContainsAny(name, " ") {
+	if i := strings.LastIndexByte(name, '.'); i >= 0 && i+1 < len(name) && name[i+1] != '-' && !strings.ContainsAny(name, " ") && !abbreviated[strings.ToLower(name[i+1:])] {
 		list, isList := strings.CutSuffix(name[:i], listMark)
 		switch last := name[i+1:]; {
 		case isList && slices.Contains(ofElements, strings.ToLower(last)):
@@ -72,6 +72,9 @@ func isWord(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })
 }
 
+// abbreviated are words behind a point that are not the last name of a path: Steuer-Id.Nr.
+var abbreviated = nameSet("nr no")
+
 // extended are the names of the types that MongoDB writes around values in JSON: {"_id": {"$oid": "..."}}.
 var extended = strings.Fields("oid date uuid numberLong numberInt numberDouble numberDecimal")
 
@@ -94,7 +97,7 @@ const (
 
 // prefixes are words before the name of an attribute that do not change its meaning.
 var prefixes = []string{
-	"billing", "mailing", "shipping", "delivery", "primary", "main", "work", "customer", "client", "contact", "location", "legal", "home", "secondary", "addr",
+	"billing", "mailing", "shipping", "delivery", "primary", "main", "work", "customer", "client", "contact", "location", "legal", "home", "secondary", "addr", "provider",
 	"rechnungs", "rechnung", "kunden", "kunde", "haupt", "liefer", "cliente", "fatturazione", "facturation", "facturacion", "factuur", "klant",
 }
 
@@ -116,7 +119,7 @@ var personPrefixes = []string{
 var personColumns = nameSet("person customer client contact member patient employee student attendee guest kunde mitglied client cliente klant")
 
 // suffixes are words after the name of an attribute that do not change its meaning.
-var suffixes = []string{"work", "home", "business", "mobile", "value", "geschaftlich", "privat", "mobil"}
+var suffixes = []string{"work", "home", "business", "mobile", "value", "cd", "desc", "geschaftlich", "privat", "mobil"}
 
 // counted returns a name of an address book without its number: phone_1_value is phone, address_1_city is city. It
 // returns other names as they are.
@@ -158,7 +161,9 @@ func aliasOf(kind *match.Schema, a *match.Attribute, plain string) alias {
 	case slices.ContainsFunc(aliases, func(alias string) bool { return same(alias, plain) }):
 		return namedAlias
 	}
-	looser := func(plain string) bool { return plain == a.Name || slices.Contains(aliases, plain) }
+	looser := func(plain string) bool {
+		return same(plain, a.Name) || slices.ContainsFunc(aliases, func(alias string) bool { return same(alias, plain) })
+	}
 	if short := strings.TrimRight(plain, "_0123456789"); a.Many && short != plain && looser(short) {
 		return looserAlias
 	}
@@ -190,7 +195,7 @@ var keyNames = [][]string{
 	strings.Fields("key id uid uuid guid recordid entityid externalid uniqueid rowid objectid"),
 	strings.Fields(`customerid customerno customernumber customernr custid custno clientid clientno clientnumber accountid accountno accountnumber contactid contactno
 		leadid facilityid schoolid hospitalid establishmentid officeid restaurantid hotelid libraryid museumid npi personid memberid memberno membernumber membershipno patientid employeeid employeeno companyid companynumber businessid placeid venueid storeid storeno storenumber shopid
-		locationid vendorid vendorno supplierid supplierno partnerid partnerno productid productno articleid articleno articlenumber itemid itemno itemnumber listingid sku sellersku variantsku partno partnumber
+		locationid osmid vendorid vendorno supplierid supplierno partnerid partnerno productid productno articleid articleno articlenumber itemid itemno itemnumber listingid sku sellersku variantsku partno partnumber
 		kundennummer kundennr kundenid kdnr debitor debitorennummer debitornr debitorennr kreditorennummer lieferantennummer lieferantennr mitgliedsnummer mitgliedsnr mitgliednr
 		artikelnummer artikelnr artnr teilenummer teilenr sachnummer materialnummer materialnr bestellnummer bestellnr personalnummer personalnr filialnummer filialnr datensatzid
 		numeroclient noclient numclient nclient codeclient idclient identifiant numeroadherent idcontact codearticle codetiers siret referenceproduit idproduit
@@ -219,7 +224,10 @@ func keyRank(plain string) int {
 
 // isHeaderName reports whether a column name is that of an attribute, a key, or the like.
 func isHeaderName(name string, kinds []*match.Schema) bool {
-	plain := plainName(name)
+	return isPlainHeader(plainName(name), kinds)
+}
+
+func isPlainHeader(plain string, kinds []*match.Schema) bool {
 	if _, known := reserved[plain]; known || keyRank(plain) > 0 {
 		return true
 	}

@@ -14,6 +14,8 @@ import (
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/japanese"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/locus-db/locus/internal/bulk"
 	"github.com/locus-db/locus/match"
 )
@@ -153,6 +155,21 @@ func TestPlan_Total(t *testing.T) {
 	}
 	if p := recognised(t, "a key", "no,name,city\n1,Blue,Bath\n2,Corner,York\nTotal,2,\n", &bulk.Options{Source: "x"}); p.Total() == nil {
 		t.Error("a total in the column of the key")
+	}
+}
+
+// The end of a report says nothing about the columns of a tiny sheet: the numbers of a total and the text of a footer
+// are no phones.
+func TestRecognise_TheEndDoesNotHideColumns(t *testing.T) {
+	t.Parallel()
+	const list = "Phone,Name,City,Zip\n415-555-0101,Blue,Bath,BA1 1AA\n415-555-0102,Corner,York,YO1 7HH\n415-555-0103,Mill,Leeds,LS1 4AP\n"
+	for name, end := range map[string]string{
+		"a total": "3,Total,,\n", "footer": "\nConfidential - internal use\nPrinted by the office\n", "both": "3,Total,,\n\nPrinted by the office\n",
+	} {
+		p := recognised(t, name, list+end, &bulk.Options{Source: "x", Key: []string{bulk.HashKey}})
+		if diff := cmp.Diff("- key=@hash phones name city postcode", brief(p)); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 // sampled is a column of a sample: its name, and the values that the rows have.
 type sampled struct {
 	name   string
+	plain  string   // see describe
 	values []string // not empty, in the order of the rows
 	rows   int      // rows that have the column
 	short  int      // rows without a value in this column and in at least half of the others, such as totals
@@ -43,6 +44,7 @@ func recognise(o *Options, kinds []*match.Schema, columns []sampled, rows int, l
 	most := -1
 	var failed error
 	known := slices.ContainsFunc(kinds, func(k *match.Schema) bool { return k.Kind == o.Kind })
+	describe(columns, kinds)
 	for _, kind := range kinds {
 		if known && kind.Kind != o.Kind {
 			continue
@@ -74,17 +76,6 @@ func (r *recognition) likelier(than *recognition) bool {
 	return than.kind.Style() != match.StylePerson && r.people()
 }
 
-// people reports whether the kind is one of people and a column with the whole name has names of people.
-func (r *recognition) people() bool {
-	return r.kind.Style() == match.StylePerson && slices.ContainsFunc(r.columns, func(c sampled) bool {
-		uses, _ := r.mapping.resolve(c.name)
-		return slices.ContainsFunc(uses, func(u use) bool {
-			a, ok := r.kind.Attribute(u.attribute)
-			return ok && u.kind == useAttribute && a.Type == match.TypeName && match.NamesPeople(c.values)
-		})
-	})
-}
-
 func (r *recognition) names() []string {
 	names := make([]string, len(r.columns))
 	for i, c := range r.columns {
@@ -94,8 +85,8 @@ func (r *recognition) names() []string {
 }
 
 // explain builds the mapping for one kind and returns the number of columns that it explains. A part of a person's name
-// and a column of people's names count twice, because a list of people often has company names, too, but a list of
-// companies hardly has names of persons.
+// and a column of people's names, by its name or by its values, count twice, because a list of people often has company
+// names, too, but a list of companies hardly has names of persons.
 func (r *recognition) explain() (explained int, err error) {
 	names := r.names()
 	others := slices.DeleteFunc(slices.Clone(r.kinds), func(k *match.Schema) bool { return k == r.kind })
@@ -120,7 +111,9 @@ func (r *recognition) explain() (explained int, err error) {
 		if len(uses) > 0 {
 			explained++
 		}
-		if slices.ContainsFunc(uses, func(u use) bool { return (u.kind == useAttribute || u.kind == usePart) && r.isPartOfName(u.attribute) }) {
+		if slices.ContainsFunc(uses, func(u use) bool {
+			return (u.kind == useAttribute || u.kind == usePart) && (r.isPartOfName(u.attribute) || r.isFullName(i, u.attribute))
+		}) {
 			explained++
 		}
 	}
@@ -128,23 +121,6 @@ func (r *recognition) explain() (explained int, err error) {
 		explained++
 	}
 	return explained, nil
-}
-
-// isRareName reports whether a column has the names of people whom less than half of the rows have: most rows of such a
-// file are about something else.
-func (r *recognition) isRareName(column int, uses []use) bool {
-	return 2*len(r.columns[column].values) < r.rows && slices.ContainsFunc(uses, func(u use) bool {
-		return u.kind == useAttribute && r.isPartOfName(u.attribute)
-	})
-}
-
-// isPartOfName reports whether an attribute is a given name or a family name.
-func (r *recognition) isPartOfName(attribute string) bool {
-	return slices.ContainsFunc(r.kind.Attributes, func(a match.Attribute) bool { return a.Name == attribute && isNamePart(&a) })
-}
-
-func isNamePart(a *match.Attribute) bool {
-	return a.Role == match.RoleGiven || a.Role == match.RoleFamily
 }
 
 // guessed is a candidate for an attribute.
@@ -173,18 +149,21 @@ func (r *recognition) guessAttributes() {
 			}
 			continue
 		}
-		plain := plainName(c.name)
+		plain := c.plain
 		if _, known := reserved[plain]; known && plain != ColumnKey && plain != ColumnKind {
 			continue
 		}
 		for j := range r.kind.Attributes {
 			a := &r.kind.Attributes[j]
 			is := aliasAmong(r.kinds, r.kind, a, plain)
+			if is != noAlias && plain != plainName(c.name) {
+				is = max(is, looserAlias)
+			}
 			if is == noAlias && r.namesPersons(a, plain, c.values) {
 				is = innerAlias
 			}
 			switch {
-			case is == noAlias, a.Type == match.TypeAddress && isHouseNumber(c.name) && !hasWords(c.values),
+			case is == noAlias, a.Type == match.TypeAddress && c.isHouseNumber() && !hasWords(c.values),
 				a.Type == match.TypeCategory && areAll(geometries, c.values):
 			case fits(a, c.values):
 				all = append(all, guessed{i, a, is})
@@ -207,11 +186,12 @@ func (r *recognition) guessAttributes() {
 		}
 		return 0
 	}
-	groups := r.groups(all)
+	of, has := r.addresses(all)
 	slices.SortStableFunc(all, func(a, b guessed) int {
 		return cmp.Or(cmp.Compare(r.codes(a), r.codes(b)), cmp.Compare(a.alias, b.alias), cmp.Compare(sparse(a), sparse(b)),
-			cmp.Compare(groups[b.column], groups[a.column]))
+			cmp.Compare(sizeOf(has[of[b.column]], has[""]), sizeOf(has[of[a.column]], has[""])))
 	})
+	all = r.oneAddress(all, of, has)
 	for _, g := range all {
 		name := r.columns[g.column].name
 		if uses, _ := r.mapping.resolve(name); len(uses) > 0 || r.isPartOfTown(g, all) || taken[g.attribute.Name] && !g.attribute.Many {
@@ -235,7 +215,8 @@ func (r *recognition) guessAttributes() {
 	}
 }
 
-// codes returns 1 if a column for a name has mostly codes, as Supplier has beside Supplier Name, and otherwise 0.
+// codes returns 1 if a column for a name has mostly codes, as Supplier has beside Supplier Name, or one value in all
+// rows, as Vendor has in the orders of a shop, and otherwise 0.
 func (r *recognition) codes(g guessed) int {
 	values, coded := r.columns[g.column].values, 0
 	for _, v := range values {
@@ -243,72 +224,11 @@ func (r *recognition) codes(g guessed) int {
 			coded++
 		}
 	}
-	if g.attribute.Type == match.TypeName && coded*2 > len(values) {
+	constant := len(values) > 2 && !slices.ContainsFunc(values, func(v string) bool { return v != values[0] })
+	if g.attribute.Type == match.TypeName && (coded*2 > len(values) || constant) {
 		return 1
 	}
 	return 0
-}
-
-// namesPersons reports whether a column such as Customer has the names of people, beside how they are reached.
-func (r *recognition) namesPersons(a *match.Attribute, plain string, values []string) bool {
-	if a.Type != match.TypeName || a.Role != match.RoleNone || r.kind.Style() != match.StylePerson ||
-		!personColumns[plain] || !match.NamesPeople(values) {
-		return false
-	}
-	return slices.ContainsFunc(r.columns, func(c sampled) bool {
-		return slices.ContainsFunc(r.kind.Attributes, func(a match.Attribute) bool {
-			return (a.Type == match.TypeEmail || a.Type == match.TypePhone) && aliasOf(r.kind, &a, plainName(c.name)) != noAlias
-		})
-	})
-}
-
-// guessKey guesses the key column: it has the name of a key, and its values are present and different in all rows of
-// the sample. The surest name is preferred, then the first column.
-func (r *recognition) guessKey() {
-	if r.mapping.hash || len(r.mapping.key) > 0 || slices.Contains(r.names(), ColumnKey) {
-		return
-	}
-	best, rank := "", 0
-	for _, c := range r.columns {
-		uses, _ := r.mapping.resolve(c.name)
-		part := slices.ContainsFunc(uses, func(u use) bool { return u.kind == usePart }) // the number of a house is no key
-		if n := keyRank(plainName(c.name)); n > 0 && (rank == 0 || n < rank) && !part && r.isUnique(c) && !slices.Contains(r.o.Ignore, c.name) {
-			best, rank = c.name, n
-		}
-	}
-	if best == "" {
-		return
-	}
-	if of := r.elementType(best); of != "" {
-		delete(r.mapping.guess, of)
-		r.mapping.key = append(r.mapping.key, of)
-		r.reasons[of] = "each type has ids of its own"
-	}
-	delete(r.mapping.guess, best)
-	r.mapping.key = append(r.mapping.key, best)
-	r.reasons[best] = "the name of a key, and different in every row"
-	if r.rows == 0 {
-		r.reasons[best] = "the name of a key"
-	}
-}
-
-// maxKey is the length of a key that is guessed, in bytes.
-const maxKey = 255
-
-// isUnique reports whether a column has a different value in every row of the sample. A row that lacks most values
-// needs no key: it is the total below a list, and is refused.
-func (r *recognition) isUnique(c sampled) bool {
-	if len(c.values)+c.short != r.rows || r.rows > 0 && len(c.values) == 0 {
-		return false
-	}
-	seen := make(map[string]bool, len(c.values))
-	for _, value := range c.values {
-		if seen[value] || len(value) > maxKey || strings.TrimSpace(value) == "" {
-			return false
-		}
-		seen[value] = true
-	}
-	return true
 }
 
 // SourceOf derives a source from the name of a file, "" if that is not possible.

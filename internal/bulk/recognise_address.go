@@ -3,6 +3,7 @@
 package bulk
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -10,14 +11,16 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// isPartOfTown reports whether another column is more likely the town than a candidate: of suburb or locality and town,
-// which are both aliases, town is first among the aliases.
+// isPartOfTown reports whether another column is more likely the town, or the state, than a candidate: of suburb or
+// locality and town, which are all aliases, town is first among the aliases.
 func (r *recognition) isPartOfTown(g guessed, all []guessed) bool {
-	if g.attribute.Role != match.RoleLocality {
+	if g.attribute.Role != match.RoleLocality && g.attribute.Role != match.RoleRegion {
 		return false
 	}
+	aliases := r.kind.AliasesOf(g.attribute.Name)
 	at := func(g guessed) int {
-		return slices.Index(r.kind.AliasesOf(g.attribute.Name), plainName(r.columns[g.column].name))
+		_, part := r.partOf(g)
+		return slices.IndexFunc(aliases, func(alias string) bool { return same(alias, part) })
 	}
 	own := at(g)
 	return own > 0 && slices.ContainsFunc(all, func(other guessed) bool {
@@ -26,25 +29,139 @@ func (r *recognition) isPartOfTown(g guessed, all []guessed) bool {
 	})
 }
 
-// groups returns for columns of addresses how many parts of one have columns whose names begin with the same word: the
-// postcode of a delivery belongs to the street of the delivery, and not to that of a card.
-func (r *recognition) groups(all []guessed) map[int]int {
-	parts, of := map[string]map[string]bool{}, map[int]string{}
+// partOf divides the name of a column into the address that it is part of, "" for that of the row, and the part:
+// BillingCity is the city of "billing".
+func (r *recognition) partOf(g guessed) (address, part string) {
+	c := r.columns[g.column]
+	words := strings.Split(c.plain, "_")
+	last := len(words)
+	if last > 1 && slices.Contains(suffixes, words[last-1]) {
+		last--
+	}
+	part = words[last-1]
+	for i := range last {
+		if is := aliasOf(r.kind, g.attribute, strings.Join(words[i:last], "_")); is == otherCase || is == namedAlias {
+			part = strings.Join(words[i:last], "_")
+			break
+		}
+	}
+	name := c.name
+	if c.plain != plainName(name) {
+		name, _, _ = strings.Cut(name, "/")
+	}
+	return addressOf(name, part), part
+}
+
+// addressWords are words of names of parts of addresses that do not say whose address it is.
+var addressWords = nameSet(`address addr adresse anschrift line lines first second third street road name default
+	code cd desc zip postal post strasse str`)
+
+// addressOf returns the words of a column name that say whose address a part belongs to: "billing" of BillingCity, "1" of
+// "Address 1: City", "entity legal" of Entity.LegalAddress.City.
+func addressOf(name, part string) string {
+	words := strings.Split(plainName(strings.NewReplacer(".", " ", listMark, " ").Replace(name)), "_")
+	for _, w := range slices.Backward(strings.Split(part, "_")) {
+		for i, word := range slices.Backward(words) {
+			if word == w {
+				words = slices.Delete(words, i, i+1)
+				break
+			}
+		}
+	}
+	if last := len(words) - 1; part == "" && last > 0 && strings.Trim(words[last], "0123456789") == "" {
+		words = words[:last]
+	}
+	return strings.Join(slices.DeleteFunc(words, func(w string) bool {
+		return addressWords[w] || addressWords[strings.TrimRight(w, "1234")]
+	}), " ")
+}
+
+// isHome reports whether a column that is named like an attribute has a part of an address.
+func (r *recognition) isHome(c sampled) (attribute string, ok bool) {
+	uses, _ := r.mapping.resolve(c.name)
+	for _, u := range uses {
+		if a, known := r.kind.Attribute(u.attribute); known && isOfAddress(&a) && len(c.values) > 0 {
+			return a.Name, true
+		}
+	}
+	return "", false
+}
+
+// addresses returns for each candidate whose part of an address it is, and for each address its parts.
+func (r *recognition) addresses(all []guessed) (of map[int]string, has map[string]map[string]bool) {
+	of, has = map[int]string{}, map[string]map[string]bool{}
+	note := func(address, attribute string) {
+		if has[address] == nil {
+			has[address] = map[string]bool{}
+		}
+		has[address][attribute] = true
+	}
+	for _, c := range r.columns {
+		if attribute, ok := r.isHome(c); ok {
+			note("", attribute)
+		}
+	}
 	for _, g := range all {
-		first, _, several := strings.Cut(plainName(r.columns[g.column].name), "_")
-		if !several || !isOfAddress(g.attribute) || len(r.columns[g.column].values) == 0 {
+		if !isOfAddress(g.attribute) {
 			continue
 		}
-		if parts[first] == nil {
-			parts[first] = map[string]bool{}
+		if of[g.column], _ = r.partOf(g); len(r.columns[g.column].values) > 0 {
+			note(of[g.column], g.attribute.Name)
 		}
-		parts[first][g.attribute.Name], of[g.column] = true, first
 	}
-	sizes := map[int]int{}
-	for column, first := range of {
-		sizes[column] = len(parts[first])
+	return of, has
+}
+
+// sizeOf returns how many parts an address has, with those of the row's own that it lacks.
+func sizeOf(address map[string]bool, own map[string]bool) int {
+	both := 0
+	for part := range own {
+		if address[part] {
+			return len(address)
+		}
+		both++
 	}
-	return sizes
+	return len(address) + both
+}
+
+// oneAddress leaves out candidates that are parts of another address than that of the row: the city of a card does not
+// belong to the street of a delivery. The address of the row is that of the first candidate for a street. Parts with
+// other words before them complete it, unless among them is one that it has.
+func (r *recognition) oneAddress(all []guessed, of map[int]string, has map[string]map[string]bool) []guessed {
+	first := func(is func(g guessed) bool) int {
+		return slices.IndexFunc(all, func(g guessed) bool { return is(g) && len(r.columns[g.column].values) > 0 })
+	}
+	home := ""
+	if !slices.ContainsFunc(r.columns, func(c sampled) bool { _, ok := r.isHome(c); return ok }) {
+		at := first(func(g guessed) bool { return g.attribute.Type == match.TypeAddress })
+		if at < 0 {
+			at = first(func(g guessed) bool { return isOfAddress(g.attribute) })
+		}
+		if at < 0 {
+			return all
+		}
+		home = of[all[at].column]
+	}
+	parts, other := maps.Clone(has[home]), map[string]bool{home: false}
+	if parts == nil {
+		parts = map[string]bool{}
+	}
+	return slices.DeleteFunc(all, func(g guessed) bool {
+		if !isOfAddress(g.attribute) {
+			return false
+		}
+		address := of[g.column]
+		is, known := other[address]
+		if !known {
+			for part := range has[address] {
+				is = is || parts[part]
+			}
+			if other[address] = is; !is {
+				maps.Copy(parts, has[address])
+			}
+		}
+		return is
+	})
 }
 
 func isOfAddress(a *match.Attribute) bool {

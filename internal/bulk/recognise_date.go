@@ -71,11 +71,11 @@ func (r *recognition) completeDate() {
 	a := &r.kind.Attributes[at]
 	columns := [3]int{-1, -1, -1}
 	for i, c := range r.columns {
-		if part, birth, ok := datePartOf(plainName(c.name)); ok && fitsPart(part, c.values) {
+		if part, birth, ok := datePartOf(c.plain); ok && fitsPart(part, c.values) {
 			if columns[part] < 0 || birth {
 				columns[part] = i
 			}
-		} else if aliasOf(r.kind, a, plainName(c.name)) != noAlias && fits(a, c.values) {
+		} else if aliasOf(r.kind, a, c.plain) != noAlias && fits(a, c.values) {
 			return
 		}
 	}

@@ -57,17 +57,18 @@ func (p *Plan) understandTable(table tabular.Table, kinds []*match.Schema) error
 		return tableError(p.Name, err)
 	}
 	p.longer = !s.whole
-	if err := p.understand(s.columnsOf(p.options.Null), len(s.rows), kinds); err != nil {
+	columns, rows := s.columnsOf(p.options.Null)
+	if err := p.understand(columns, rows, kinds); err != nil {
 		return err
 	}
 	if err := p.refuseBinary(s.columns); err != nil {
 		return err
 	}
-	rows, err := newTable(p, &Reader{}, s, newMapper(p.sampleMapping()))
+	shown, err := newTable(p, &Reader{}, s, newMapper(p.sampleMapping()))
 	if err != nil {
 		return err
 	}
-	p.showSample(rows)
+	p.showSample(shown)
 	return nil
 }
 

@@ -68,6 +68,9 @@ func (p *Plan) sampleCSV(text []byte, kinds []*match.Schema) (columns []sampled,
 	if len(names) == 1 && p.options.Delimiter == "" && !p.options.Exact && !isHeaderName(names[0], kinds) && strings.ContainsAny(names[0], ":~^# ") {
 		p.ask("the file has one column", "--delimiter ':' or another character says what separates columns; text in columns of fixed width is not read")
 	}
+	if !p.longer {
+		all = withoutEnd(all)
+	}
 	for i, name := range names {
 		c := sampled{name: name, rows: len(all)}
 		for _, row := range all {

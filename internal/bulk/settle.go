@@ -88,7 +88,7 @@ func (p *Plan) askKey(found *recognition) {
 // whyNoKey returns the reason why the first column with the name of a key is not the key, "" if there is no such
 // column.
 func (r *recognition) whyNoKey() string {
-	at := slices.IndexFunc(r.columns, func(c sampled) bool { return keyRank(plainName(c.name)) > 0 && len(c.values) > 0 })
+	at := slices.IndexFunc(r.columns, func(c sampled) bool { return keyRank(c.plain) > 0 && len(c.values) > 0 })
 	if at < 0 {
 		return ""
 	}

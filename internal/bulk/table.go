@@ -188,13 +188,17 @@ func sampleOfTable(t tabular.Table) (*sampledTable, error) {
 	return s, nil
 }
 
-// columnsOf returns the columns of a sample.
-func (s *sampledTable) columnsOf(null []string) []sampled {
+// columnsOf returns the columns of a sample, and how many rows they are of.
+func (s *sampledTable) columnsOf(null []string) ([]sampled, int) {
+	rows := s.rows
+	if s.whole {
+		rows = rows[:len(withoutEnd(s.texts()))]
+	}
 	all := make([]sampled, len(s.columns))
 	for i, c := range s.columns {
-		all[i] = sampled{name: c.Name, rows: len(s.rows)}
+		all[i] = sampled{name: c.Name, rows: len(rows)}
 	}
-	for _, row := range s.rows {
+	for _, row := range rows {
 		has := make([]bool, len(s.columns))
 		filled := 0
 		for _, c := range row.Cells {
@@ -212,7 +216,19 @@ func (s *sampledTable) columnsOf(null []string) []sampled {
 			}
 		}
 	}
-	return all
+	return all, len(rows)
+}
+
+// texts returns the rows with the text of each column.
+func (s *sampledTable) texts() [][]string {
+	texts := make([][]string, len(s.rows))
+	for i, row := range s.rows {
+		texts[i] = make([]string, len(s.columns))
+		for _, c := range row.Cells {
+			texts[i][c.Column] = c.Text
+		}
+	}
+	return texts
 }
 
 func (s *sampledTable) Columns() []tabular.Column { return s.columns }

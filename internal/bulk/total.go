@@ -43,3 +43,22 @@ func (p *Plan) Total() *Row {
 	}
 	return last
 }
+
+// withoutEnd returns the rows of a whole file without the labels and the total at its end, which say nothing about the
+// columns: a total of 3 below three phone numbers does not make these other than phone numbers.
+func withoutEnd(rows [][]string) [][]string {
+	for n := 0; n < mostFooter && len(rows) > 2 && beginsFooter(labelOf(rows[len(rows)-1])); n++ {
+		rows = rows[:len(rows)-1]
+	}
+	last, values := len(rows)-1, 0
+	if last < 2 || !slices.ContainsFunc(rows[last], isTotal) {
+		return rows
+	}
+	for _, row := range rows[:last] {
+		values += filled(row)
+	}
+	if 2*filled(rows[last])*last > values {
+		return rows
+	}
+	return rows[:last]
+}

@@ -45,8 +45,10 @@ var (
 	anyYearForm   = regexp.MustCompile(`^(--\d{2}-?\d{2}|\d{1,2}[./-]\d{1,2}\.?)$`)
 	emptyDateForm = regexp.MustCompile(`^0{1,4}[./-]0{1,2}[./-]0{1,4}$`)
 
-	// A number behind a few letters, or alone: S-10023, 000042.
-	codeForm = regexp.MustCompile(`^[A-Za-z]{0,4}[-_/. ]?\d[\d-]*$`)
+	// A number behind a few letters, or alone: S-10023, 000042, #1001.
+	codeForm = regexp.MustCompile(`^#?[A-Za-z]{0,4}[-_/. ]?\d[\d-]*$`)
+	// Letters and digits without blanks, such as tt0032138 or a UUID.
+	mixedCode = regexp.MustCompile(`^[0-9A-Za-z]+([-_:][0-9A-Za-z]+)*$`)
 
 	yearForm = regexp.MustCompile(`^\d{4}(-\d{2})?$|^\d{8}$`)
 )

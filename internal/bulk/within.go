@@ -12,14 +12,17 @@ import (
 // aliasAmong returns how well a plain name fits an attribute: by some of its words if no attribute of any kind has the
 // whole name.
 func aliasAmong(kinds []*match.Schema, kind *match.Schema, a *match.Attribute, plain string) alias {
-	if is := aliasOf(kind, a, plain); is != noAlias || !isWithin(kind, a, plain) {
+	if is := aliasOf(kind, a, plain); is != noAlias {
 		return is
 	}
-	last := plain[strings.LastIndexByte(plain, '_')+1:]
+	end := within(kind, a, plain)
+	if end == "" {
+		return noAlias
+	}
 	for _, k := range kinds {
 		for i := range k.Attributes {
 			other := &k.Attributes[i]
-			if aliasOf(k, other, plain) != noAlias || other.Name != a.Name && other.Type == a.Type && aliasOf(k, other, last) != noAlias {
+			if aliasOf(k, other, plain) != noAlias || other.Name != a.Name && other.Type == a.Type && aliasOf(k, other, end) != noAlias {
 				return noAlias
 			}
 		}
@@ -27,10 +30,11 @@ func aliasAmong(kinds []*match.Schema, kind *match.Schema, a *match.Attribute, p
 	return innerAlias
 }
 
-// isWithin reports whether a plain name ends with an alias of an attribute, as res_city and hotelname do, or begins
-// with its last word, as name_first does. Only attributes of names and locations have such columns: a tax_type or a
-// bank_url is not an attribute of the thing itself. Columns about another person or an earlier time do not count.
-func isWithin(kind *match.Schema, a *match.Attribute, plain string) bool {
+// within returns the end of a plain name that is an alias of an attribute, as in res_city and hotelname, or its last
+// word if that begins the alias, as in name_first; "" for other names. Only attributes of names and locations have such
+// columns: a tax_type or a bank_url is not an attribute of the thing itself. Columns about another person or an earlier
+// time do not count.
+func within(kind *match.Schema, a *match.Attribute, plain string) string {
 	aliases := append([]string{a.Name}, kind.AliasesOf(a.Name)...)
 	switch {
 	case a.Type == match.TypeName && a.Role == match.RoleNone:
@@ -40,28 +44,32 @@ func isWithin(kind *match.Schema, a *match.Attribute, plain string) bool {
 	case a.Type == match.TypeText && a.Role != match.RoleNone && a.Role != match.RoleNote, a.Type == match.TypeName,
 		a.Type == match.TypeAddress, a.Type == match.TypePhone, a.Type == match.TypeEmail, a.Type == match.TypeGeo, a.Type == match.TypeDate:
 	default:
-		return false
+		return ""
 	}
 	words := strings.Split(plain, "_")
+	if n := len(words); n > 2 && slices.Contains(suffixes, words[n-1]) {
+		words = words[:n-1]
+	}
 	last := len(words) - 1
 	if slices.Contains(aliases, words[last]+"_"+strings.Join(words[:last], "_")) {
-		return true
+		return words[last]
 	}
-	if slices.ContainsFunc(words, func(w string) bool { return ofOthers[w] && !(w == "birth" && a.Type == match.TypeDate) }) {
-		return false
-	}
+	others := func(w string) bool { return ofOthers[w] && !(w == "birth" && a.Type == match.TypeDate) }
 	for i := 1; i < len(words); i++ {
-		if slices.Contains(aliases, strings.Join(words[i:], "_")) {
-			return true
+		if end := strings.Join(words[i:], "_"); slices.Contains(aliases, end) && !slices.ContainsFunc(words[:i], others) {
+			return end
 		}
 	}
-	return slices.ContainsFunc(aliases, func(alias string) bool {
+	if !slices.ContainsFunc(words, others) && slices.ContainsFunc(aliases, func(alias string) bool {
 		before, ends := strings.CutSuffix(words[last], alias)
 		return ends && len(alias) >= 4 && len(before) >= 3 && !ofOthers[before]
-	})
+	}) {
+		return words[last]
+	}
+	return ""
 }
 
 // ofOthers are words in names of columns about another person or thing than the row's, or about another time.
-var ofOthers = nameSet(`owner agent manager father mother parent spouse partner guardian emergency doctor physician user nick file host domain
+var ofOthers = nameSet(`owner agent manager assistant assistants asst authorized father mother parent spouse partner guardian emergency doctor physician user nick file host domain
 	previous prior former old last birth created updated besitzer inhaber eigentumer ansprechpartner vater mutter geburts
 	proprietaire pere mere propietario padre madre proprietario eigenaar`)

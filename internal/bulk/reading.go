@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/locus-db/locus/match"
+)
+
+// describe sets the plain names of columns: the first reading that means something, or else the last one.
+func describe(columns []sampled, kinds []*match.Schema) {
+	head, tail := shared(columns)
+	for i := range columns {
+		all := readings(columns[i].name, head, tail)
+		columns[i].plain = all[len(all)-1]
+		if at := slices.IndexFunc(all, func(plain string) bool { return isPlainHeader(plain, kinds) }); at >= 0 {
+			columns[i].plain = all[at]
+		}
+	}
+}
+
+// bracketed is a remark in brackets: State (text only).
+var bracketed = regexp.MustCompile(`\s*\([^()]*\)\s*`)
+
+// readings returns what a name may mean as a plain name: all of it; without remarks in brackets; the first of several
+// alternatives, such as the town of Town/City; and without the words that it shares with most columns.
+func readings(name, head, tail string) []string {
+	bare := name
+	if short := strings.TrimSpace(bracketed.ReplaceAllString(name, " ")); plainName(short) != "" {
+		bare = short
+	}
+	own := func(name string) string {
+		plain := strings.TrimSuffix(plainName(name), "_of_address")
+		if head != "" {
+			plain = strings.TrimPrefix(plain, head+"_")
+		}
+		if tail != "" {
+			plain = strings.TrimSuffix(plain, "_"+tail)
+		}
+		return plain
+	}
+	all := []string{plainName(name), plainName(bare)}
+	if first, _, several := strings.Cut(bare, "/"); several {
+		all = append(all, plainName(first), own(first))
+	}
+	return append(all, own(bare))
+}
+
+// fewShared is how many columns at least share the words that readings leaves out.
+const fewShared = 4
+
+// shared returns the words that most columns begin with, and those that most end with, "" for none: the columns of a
+// table of people may be called "Person - ID" and "Person - Name".
+func shared(columns []sampled) (head, tail string) {
+	names := make([][]string, len(columns))
+	for i, c := range columns {
+		names[i] = strings.Split(plainName(bracketed.ReplaceAllString(c.name, " ")), "_")
+	}
+	head = sharedHead(names)
+	for _, words := range names {
+		slices.Reverse(words)
+	}
+	words := strings.Split(sharedHead(names), "_")
+	slices.Reverse(words)
+	return head, strings.Join(words, "_")
+}
+
+// sharedHead returns the words that most names begin with, each before another word.
+func sharedHead(names [][]string) string {
+	var common []string
+	for {
+		counts, most := map[string]int{}, ""
+		for _, words := range names {
+			if n := len(common); len(words) > n+1 && slices.Equal(words[:n], common) {
+				if counts[words[n]]++; counts[words[n]] > counts[most] {
+					most = words[n]
+				}
+			}
+		}
+		if counts[most] < fewShared || 5*counts[most] < 3*len(names) {
+			return strings.Join(common, "_")
+		}
+		common = append(common, most)
+	}
+}

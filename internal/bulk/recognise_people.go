@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/locus-db/locus/match"
+)
+
+// people reports whether the kind is one of people and a column with the whole name has names of people.
+func (r *recognition) people() bool {
+	return r.kind.Style() == match.StylePerson && slices.ContainsFunc(r.columns, func(c sampled) bool {
+		uses, _ := r.mapping.resolve(c.name)
+		return slices.ContainsFunc(uses, func(u use) bool {
+			a, ok := r.kind.Attribute(u.attribute)
+			return ok && u.kind == useAttribute && a.Type == match.TypeName && match.NamesPeople(c.values)
+		})
+	})
+}
+
+// isRareName reports whether a column has the names of people whom less than half of the rows have: most rows of such a
+// file are about something else.
+func (r *recognition) isRareName(column int, uses []use) bool {
+	return 2*len(r.columns[column].values) < r.rows && slices.ContainsFunc(uses, func(u use) bool {
+		return u.kind == useAttribute && r.isPartOfName(u.attribute)
+	})
+}
+
+// isPartOfName reports whether an attribute is a given name or a family name.
+func (r *recognition) isPartOfName(attribute string) bool {
+	return slices.ContainsFunc(r.kind.Attributes, func(a match.Attribute) bool { return a.Name == attribute && isNamePart(&a) })
+}
+
+// fullNames are names of columns with the whole names of people, without "_".
+var fullNames = nameSet(`fullname completename vollstandigername vollstaendigername nomcomplet nomprenom nombrecompleto nombreyapellidos nomecompleto nomecognome volledigenaam`)
+
+// isFullName reports whether a column has, by its own name, the whole names of people: full name, patient name.
+func (r *recognition) isFullName(column int, attribute string) bool {
+	a, ok := r.kind.Attribute(attribute)
+	plain := r.columns[column].plain
+	first, _, prefixed := strings.Cut(plain, "_")
+	return ok && a.Type == match.TypeName && a.Style == match.StylePerson && a.Role == match.RoleNone &&
+		(fullNames[joined(plain)] || prefixed && slices.Contains(personPrefixes, first))
+}
+
+func isNamePart(a *match.Attribute) bool {
+	return a.Role == match.RoleGiven || a.Role == match.RoleFamily
+}
+
+// namesPersons reports whether a column such as Customer has the names of people, beside how they are reached.
+func (r *recognition) namesPersons(a *match.Attribute, plain string, values []string) bool {
+	if a.Type != match.TypeName || a.Role != match.RoleNone || r.kind.Style() != match.StylePerson ||
+		!personColumns[plain] || !match.NamesPeople(values) {
+		return false
+	}
+	return slices.ContainsFunc(r.columns, func(c sampled) bool {
+		return slices.ContainsFunc(r.kind.Attributes, func(a match.Attribute) bool {
+			return (a.Type == match.TypeEmail || a.Type == match.TypePhone) && aliasOf(r.kind, &a, c.plain) != noAlias
+		})
+	})
+}
