@@ -10,16 +10,30 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// describe sets the plain names of columns: the first reading that means something, or else the last one.
+// describe sets the plain names of columns.
 func describe(columns []sampled, kinds []*match.Schema) {
-	head, tail := shared(columns)
-	for i := range columns {
-		all := readings(columns[i].name, head, tail)
-		columns[i].plain = all[len(all)-1]
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.name
+	}
+	for i, plain := range plainNames(names, kinds) {
+		columns[i].plain = plain
+	}
+}
+
+// plainNames returns the plain names of the columns of a file: of each the first reading that means something, or else
+// the last one.
+func plainNames(names []string, kinds []*match.Schema) []string {
+	head, tail := shared(names)
+	plain := make([]string, len(names))
+	for i, name := range names {
+		all := readings(name, head, tail)
+		plain[i] = all[len(all)-1]
 		if at := slices.IndexFunc(all, func(plain string) bool { return isPlainHeader(plain, kinds) }); at >= 0 {
-			columns[i].plain = all[at]
+			plain[i] = all[at]
 		}
 	}
+	return plain
 }
 
 // bracketed is a remark in brackets: State (text only).
@@ -54,16 +68,16 @@ const fewShared = 4
 
 // shared returns the words that most columns begin with, and those that most end with, "" for none: the columns of a
 // table of people may be called "Person - ID" and "Person - Name".
-func shared(columns []sampled) (head, tail string) {
-	names := make([][]string, len(columns))
-	for i, c := range columns {
-		names[i] = strings.Split(plainName(bracketed.ReplaceAllString(c.name, " ")), "_")
+func shared(names []string) (head, tail string) {
+	all := make([][]string, len(names))
+	for i, name := range names {
+		all[i] = strings.Split(plainName(bracketed.ReplaceAllString(name, " ")), "_")
 	}
-	head = sharedHead(names)
-	for _, words := range names {
+	head = sharedHead(all)
+	for _, words := range all {
 		slices.Reverse(words)
 	}
-	words := strings.Split(sharedHead(names), "_")
+	words := strings.Split(sharedHead(all), "_")
 	slices.Reverse(words)
 	return head, strings.Join(words, "_")
 }

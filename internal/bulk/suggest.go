@@ -43,7 +43,7 @@ type Draft struct {
 	Lost []string
 	// Better means that the draft should be used: a column names the things, and of the columns that distinguish them
 	// the known kind loses at least as many as it compares. For a known kind of titles, or if the naming column is
-	// lost, one lost column is enough.
+	// lost, one lost column is enough. A file of names with addresses fits a kind that has both.
 	Better bool
 }
 
@@ -106,6 +106,7 @@ func (s *Suggester) See(fields []Field) {
 // a *match.InvalidError: the name is not valid, or no column names the things.
 func (s *Suggester) Draft(kind string) (*Draft, error) {
 	d := &Draft{Schema: &match.Schema{Kind: kind, Version: 1}}
+	s.describe()
 	guesses := s.guesses()
 	same := s.unite(guesses)
 	once(guesses, same)
@@ -134,6 +135,22 @@ func (s *Suggester) Draft(kind string) (*Draft, error) {
 	s.vary(d, guesses)
 	s.compare(d, guesses)
 	return d, d.Schema.Validate()
+}
+
+// describe sets the plain names of the columns of each file.
+func (s *Suggester) describe() {
+	for file := range s.file + 1 {
+		var names []string
+		var columns []*column
+		for _, c := range s.columns {
+			if c.files[file] {
+				names, columns = append(names, c.name), append(columns, c)
+			}
+		}
+		for i, plain := range plainNames(names, s.Kinds) {
+			columns[i].plain = plain
+		}
+	}
 }
 
 // addAlias adds an alias to an attribute, unless some attribute has it as name or alias, and reports whether it did.

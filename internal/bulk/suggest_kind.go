@@ -168,7 +168,19 @@ func (s *Suggester) compare(d *Draft, guesses []guess) {
 	if k != nil && k.Style() == match.StyleTitle {
 		telling = 0 // the draft compares the same columns and more
 	}
-	d.Better = named && !parts && len(d.Lost) >= max(1, telling) || (d.Explained == 0 || nameless) && words
+	d.Better = named && !parts && !isDirectory(k, explained) && len(d.Lost) >= max(1, telling) || (d.Explained == 0 || nameless) && words
+}
+
+// isDirectory reports whether a kind explains names with whole addresses: the many dates and codes of a register do not
+// make its entries something else.
+func isDirectory(k *match.Schema, explained map[*column]match.Attribute) bool {
+	name, street, place := false, false, false
+	for _, a := range explained {
+		name = name || a.Type == match.TypeName
+		street = street || a.Type == match.TypeAddress
+		place = place || a.Role == match.RoleLocality || a.Role == match.RolePostcode
+	}
+	return k != nil && k.Style() != match.StyleTitle && name && street && place
 }
 
 // nameless reports whether a file that the known kind explains has no name of the kind: all such files, or one if it is

@@ -239,6 +239,8 @@ func TestSuggest_BetterThanAKnownKind(t *testing.T) {
 		{"betriebsstaette|street|phone", "Acme Tools|Main St 1|030 1234567", true, "betriebsstaette"},
 		{"author|title|address|year", "Y. Freund|Boosting a weak learner|Rochester, NY|(1990)", true, "author year"},
 		{"player|club|goals", "Ann Kay|Blue Door|12", true, ""},
+		{"name|street|city|founded|filed|checked", "Acme GmbH|Main St 1|Berlin|1990-01-02|2001-02-03|2004-05-06", false, "founded filed checked"},
+		{"name|city|phone|founded|filed|checked", "Acme GmbH|Berlin|030 1234567|1990-01-02|2001-02-03|2004-05-06", true, "founded filed checked"},
 		{"first_name|last_name|hired|left", "Ann|Kay|2001-02-03|2004-05-06", false, "hired left"},
 	} {
 		_, d := suggested(t, c.columns, c.row)
