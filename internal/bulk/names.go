@@ -170,8 +170,10 @@ func aliasOf(kind *match.Schema, a *match.Attribute, plain string) alias {
 	if one, plural := strings.CutSuffix(plain, "s"); a.Many && plural && (looser(one) || looser(strings.TrimSuffix(one, "e"))) {
 		return looserAlias
 	}
-	if stem, numbered := numberless(plain); numbered && isNamePart(a) && looser(stem) {
-		return looserAlias
+	if isNamePart(a) {
+		if stem, numbered := numberless(plain); numbered && looser(stem) {
+			return looserAlias
+		}
 	}
 	plain = counted(plain)
 	if i := strings.LastIndexByte(plain, '_'); i > 0 && slices.Contains(suffixes, plain[i+1:]) {
