@@ -97,12 +97,14 @@ func (r *recognition) composeAddress(g guessed) bool {
 // streetOf returns the columns of which a street consists, in the order of the file: its number, type and direction.
 func (r *recognition) streetOf(street int) []int {
 	columns := []int{street}
-	of := r.houseOf(street)
 	if r.columns[street].isHouseNumber() {
 		return columns
 	}
-	if of >= 0 {
+	if of := r.houseOf(street); of >= 0 {
 		columns = append(columns, of)
+	}
+	if mostly(numberedStreet, r.columns[street].values) { // it has whole addresses
+		return columns
 	}
 	for i, c := range r.columns {
 		if c.isStreetPart() {
@@ -122,7 +124,8 @@ func (r *recognition) linesAfter(first int) (lines []int) {
 	of := addressOf(r.columns[first].name, "")
 	for i, c := range r.columns {
 		before, _, _ := strings.Cut(c.name, "/")
-		if i == first || len(c.values) == 0 || !nextLine.MatchString(c.plain) && !nextLine.MatchString(plainName(before)) || addressOf(before, "") != of {
+		named := nextLine.MatchString(c.plain) || nextLine.MatchString(plainName(before))
+		if i == first || len(c.values) == 0 || !named || addressOf(before, "") != of || slices.Contains(r.o.Ignore, c.name) {
 			continue
 		}
 		if mostly(numberedStreet, c.values) && mostly(numberedStreet, r.columns[first].values) {

@@ -85,6 +85,7 @@ func TestRecognise_Headers(t *testing.T) {
 		{"a town and a part of it", "id,name,street,locality,town\n1,Blue Door,High Street,Hatherlow,Romiley\n2,Corner Bakery,Low Road,,Leeds\n", "- key=id - name address - city"},
 		{"a card of another town", "id,name,street,city,card_city,card_zip\n1,Blue Door,High Street 1,Leeds,York,YO1 7HH\n2,Corner Bakery,Low Road 2,York,Bath,BA1 1AA\n", "- key=id - name address city - -"},
 		{"a street in parts", "id,name,street_no,predir,street_name,street_type,unit_no,city\n1,Blue Door,12,N,High,St,4,Leeds\n2,Corner Bakery,9,,Low,Rd,,York\n", "- key=id - name address address address address address city"},
+		{"a whole address beside the type of its street", "id,name,Address,street_type,city\n1,Blue Door,12 High St,St,Leeds\n2,Corner Bakery,9 Low Rd,Rd,York\n", "- key=id - name address - city"},
 		{"two addresses in two lines", "id,name,address1,address2,city\n1,Blue Door,12 High Street,9 Low Road,Leeds\n2,Corner Bakery,9 Low Road,3 Mill Lane,York\n", "- key=id - name address - city"},
 		{"the numbers of orders are no keys", "Order No,name,city\n1001,Blue Door,Leeds\n1002,Corner Bakery,York\n", "- key=- - name city"},
 		{"nothing that means anything", "foo,bar\nx,y\nz,w\n", "- key=- - -"},
