@@ -24,8 +24,9 @@ type batch struct {
 	local   []bulk.Reject
 	keys    map[entity.Ref]struct{}
 	size    int // bytes of the items and their separators
-	// position is the position of the last row in a database.
+	// position is the position of the last row in a database, and taken the bytes of the file up to it.
 	position []string
+	taken    int64
 
 	done chan struct{} // closed once the fields below are final
 	err  error

@@ -45,8 +45,9 @@ type importer struct {
 	// shortened counts the entities of an export that have more values than fit into a record, and these values.
 	shortened struct{ rows, values int64 }
 
-	mu    sync.Mutex // guards the state's rows and counts, written by commit and read by the progress line
+	mu    sync.Mutex // guards the state's rows and counts and taken, written by commit and read by the progress line
 	state bulk.State // of the committed rows
+	taken int64      // bytes of the file up to the last committed row
 	// watermark covers the writes of this run.
 	watermark changelog.Watermark
 }
@@ -212,6 +213,7 @@ func (im *importer) read(ctx, sending context.Context, w *window, queue chan<- *
 		if b.rows() == 0 {
 			return nil
 		}
+		b.taken = im.reader.Taken()
 		if err := w.enter(sending, b); err != nil {
 			return err
 		}

@@ -30,6 +30,7 @@ func (im *importer) commit(b *batch) error {
 	im.mu.Lock()
 	im.state.Lines += lines
 	im.state.Rows += int64(b.rows())
+	im.taken = b.taken
 	for outcome, n := range b.outcomes() {
 		if outcome == unresolved && im.client.loading != "" {
 			continue

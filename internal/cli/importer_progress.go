@@ -63,10 +63,10 @@ func firstOf(rows int64) string {
 	return "the first is line"
 }
 
-func progressJSON(r *bulk.Reader, name string, rows int64, rate float64, counts map[string]int64) string {
+func progressJSON(name string, taken, size, rows int64, rate float64, counts map[string]int64) string {
 	text, _ := json.Marshal(map[string]any{
-		"type": "progress", "file": name, "rows": rows, "rows_per_second": rate, "counts": counts, "bytes": r.Taken(),
-		"bytes_total": r.Size,
+		"type": "progress", "file": name, "rows": rows, "rows_per_second": rate, "counts": counts, "bytes": taken,
+		"bytes_total": size,
 	})
 	return string(text)
 }
@@ -78,14 +78,13 @@ func (im *importer) line() string {
 	elapsed := im.now().Sub(im.start)
 	rate := float64(im.state.Rows-im.done) / max(elapsed.Seconds(), 0.001)
 	if im.json {
-		return progressJSON(im.reader, im.name, im.state.Rows, rate, im.state.Counts)
+		return progressJSON(im.name, im.taken, im.reader.Size, im.state.Rows, rate, im.state.Counts)
 	}
 	var b strings.Builder
 	b.WriteString(term.Short(float64(im.state.Rows)))
 	left := ""
-	taken := im.reader.Taken()
-	if im.reader.Size > 0 && taken > 0 {
-		share := min(float64(taken)/float64(im.reader.Size), 1)
+	if im.reader.Size > 0 && im.taken > 0 {
+		share := min(float64(im.taken)/float64(im.reader.Size), 1)
 		all := float64(im.state.Rows) / share
 		fmt.Fprintf(&b, " / %s  %.0f %%", term.Short(all), 100*share)
 		if rate > 0 {

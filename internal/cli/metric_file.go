@@ -208,7 +208,7 @@ func (h *hitFile) reject(r bulk.Reject) error {
 func (h *hitFile) line() string {
 	rate := float64(h.rows) / max(time.Since(h.start).Seconds(), 0.001)
 	if h.json {
-		return progressJSON(h.reader, h.name, h.rows, rate, h.counts)
+		return progressJSON(h.name, h.reader.Taken(), h.reader.Size, h.rows, rate, h.counts)
 	}
 	var b strings.Builder
 	b.WriteString(term.Short(float64(h.rows)))

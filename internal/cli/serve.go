@@ -233,14 +233,11 @@ func (a *app) openServed(ctx context.Context, w where, s *serving, log *audits.O
 // serve calls ready with the base URL, serves until ctx ends, then drains and closes the service.
 func (a *app) serve(ctx context.Context, svc *locus.DB, options *httpapi.Options, s *serving,
 	listeners []net.Listener, ready func(base string) error) (err error) {
-	options.Hosts = append(options.Hosts, s.hosts...)
+	options.Hosts = append(options.Hosts, s.names()...)
 	options.ShutdownTimeout, options.Linger = s.shutdown, s.linger()
 	options.OnDrain = func(step string) {
 		a.notify("STOPPING=1\nSTATUS=" + step)
 		a.say("stopping: %s", step)
-	}
-	if host, _, err := net.SplitHostPort(s.addr); err == nil && s.insecure && host != "" {
-		options.Hosts = append(options.Hosts, host)
 	}
 	options.Insecure, options.Places, options.PublicURL = s.insecure, s.places, s.public
 	if options.Proxies, err = listen.ParseProxies(s.proxies); err != nil {
@@ -251,7 +248,7 @@ func (a *app) serve(ctx context.Context, svc *locus.DB, options *httpapi.Options
 	}
 	options.Agents = mcp.Web(options.Version)
 	server := httpapi.New(svc, options)
-	if err := ready(s.scheme() + "://" + listeners[0].Addr().String()); err != nil {
+	if err := ready(s.base(listeners[0].Addr())); err != nil {
 		return errors.Join(err, svc.Close(), closeAll(listeners))
 	}
 	serving := s.noteServing(svc)

@@ -5,6 +5,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/locus-db/locus"
 	"github.com/locus-db/locus/cell"
+	"github.com/locus-db/locus/internal/listen"
 	"github.com/locus-db/locus/internal/term"
 )
 
@@ -41,9 +43,7 @@ func (a *app) banner(svc *locus.DB, base string, w where, s *serving) error {
 	if closed, err := svc.Tokens().Closed(context.Background()); err == nil && closed {
 		access = "every request needs a token"
 	} else if s.insecure {
-		names := strings.Join(append([]string{"localhost"}, s.hosts...), ", ")
-		access = a.talk.Paint("31", "open to anyone who can reach this address, no tokens yet") +
-			"     answers to the name " + term.Escape(names) + "; --host NAME adds one"
+		access = a.talk.Paint("31", "open to anyone who can reach this address, no tokens yet")
 	}
 	a.say("%s    %s   %s", a.talk.Paint("1", "locus "+version()), term.Escape(w.String()), standing(m, w, s))
 	if d := svc.Cells().Documents(); d != "" {
@@ -57,9 +57,21 @@ func (a *app) banner(svc *locus.DB, base string, w where, s *serving) error {
 	if s.fingerprint != "" {
 		a.say("authority      %s   %s", term.Escape(s.authority), s.fingerprint)
 	}
+	if host, _, err := net.SplitHostPort(s.addr); err == nil && s.public == "" && !listen.Loopback(host) {
+		a.say("names          %s, and the address; --host NAME adds one", term.Escape(strings.Join(append([]string{"localhost"}, s.hosts...), ", ")))
+	}
 	a.say("%s", access)
 	a.say("next           locus ingest --url %s --source NAME --key COLUMN records.csv", base)
 	return nil
+}
+
+// base returns the URL of the server for clients on this machine: one that listens at all addresses has that of a name.
+func (s *serving) base(at net.Addr) string {
+	host, port, err := net.SplitHostPort(at.String())
+	if ip := net.ParseIP(host); err == nil && ip.IsUnspecified() {
+		host = append(slices.Clone(s.hosts), "localhost")[0]
+	}
+	return s.scheme() + "://" + net.JoinHostPort(host, port)
 }
 
 // standing describes the cells and the period that their map covers.

@@ -5,6 +5,7 @@ package cli
 import (
 	"errors"
 	"net"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -85,6 +86,45 @@ func TestLoopback(t *testing.T) {
 	} {
 		if got := listen.Loopback(host); got != want {
 			t.Errorf("%q: %t", host, got)
+		}
+	}
+}
+
+// TestServing_Names lists, for an address and names of --host, the URL that the server prints and the names that requests
+// may use.
+func TestServing_Names(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		addr, hosts, base string
+		names             []string
+	}{
+		{"127.0.0.1:7070", "", "http://127.0.0.1:7070", nil},
+		{"localhost:7070", "", "http://127.0.0.1:7070", nil},
+		{"0.0.0.0:7070", "", "http://localhost:7070", nil},
+		{":7070", "", "http://localhost:7070", nil},
+		{"[::]:7070", "locus.example", "http://locus.example:7070", []string{"locus.example"}},
+		{"192.0.2.1:7070", "", "http://192.0.2.1:7070", []string{"192.0.2.1"}},
+		{"db1.example:7070", "locus.example", "http://192.0.2.1:7070", []string{"db1.example", "locus.example"}},
+	} {
+		s := &serving{addr: c.addr}
+		if c.hosts != "" {
+			s.hosts = []string{c.hosts}
+		}
+		host, _, err := net.SplitHostPort(c.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := &net.TCPAddr{IP: net.ParseIP(host), Port: 7070}
+		switch host {
+		case "":
+			at.IP = net.IPv6zero
+		case "localhost":
+			at.IP = net.IPv4(127, 0, 0, 1)
+		case "db1.example":
+			at.IP = net.IPv4(192, 0, 2, 1)
+		}
+		if base, names := s.base(at), s.names(); base != c.base || !slices.Equal(names, c.names) {
+			t.Errorf("%s, --host %q: %s, %q", c.addr, c.hosts, base, names)
 		}
 	}
 }

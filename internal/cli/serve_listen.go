@@ -70,6 +70,15 @@ func (s *serving) checkLine() error {
 	return s.checkPublic()
 }
 
+// names returns the names that requests may use besides localhost: those of --host and that of --addr.
+func (s *serving) names() []string {
+	host, _, err := net.SplitHostPort(s.addr)
+	if ip := net.ParseIP(host); err != nil || host == "" || host == "localhost" || ip != nil && (ip.IsUnspecified() || ip.IsLoopback()) {
+		return s.hosts
+	}
+	return append([]string{host}, s.hosts...)
+}
+
 // checkPublic rejects a public URL that is no origin.
 func (s *serving) checkPublic() error {
 	if s.public == "" {

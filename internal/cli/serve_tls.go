@@ -19,10 +19,7 @@ func (s *serving) own(dir string, log *slog.Logger) (c *listen.Certificate, err 
 	if s.mode() != listen.SelfSigned {
 		return nil, nil
 	}
-	names := append([]string{"localhost", "127.0.0.1", "::1"}, s.hosts...)
-	if host, _, err := net.SplitHostPort(s.addr); err == nil && host != "" && net.ParseIP(host) != nil && !net.ParseIP(host).IsUnspecified() {
-		names = append(names, host)
-	}
+	names := append([]string{"localhost", "127.0.0.1", "::1"}, s.names()...)
 	if u, err := url.Parse(s.public); err == nil && u.Hostname() != "" {
 		names = append(names, u.Hostname())
 	}

@@ -149,7 +149,14 @@ func (s *Server) allowed(r *http.Request) bool {
 	if name == "localhost" || err == nil && addr.Zone() == "" && addr.Unmap().IsLoopback() {
 		return toLoopback(r) || slices.Contains(s.opts.Hosts, name)
 	}
-	return slices.Contains(s.opts.Hosts, name)
+	return slices.Contains(s.opts.Hosts, name) || err == nil && to(r, addr)
+}
+
+// to reports whether a connection was made to an address. Such a request is none of a page with a rebound name, whose
+// Host is the name.
+func to(r *http.Request, addr netip.Addr) bool {
+	at, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	return ok && at.AddrPort().Addr().Unmap() == addr.Unmap()
 }
 
 // toLoopback reports whether a connection was made to an address that only this machine can reach; without a network it

@@ -274,6 +274,9 @@ func TestGuard_LoopbackNamesNeedLoopback(t *testing.T) {
 		{"192.0.2.1", "LOCALHOST", []string{"localhost"}, true},
 		{"192.0.2.1", "locus.example", []string{"locus.example"}, true},
 		{"192.0.2.1", "127.0.0.1", []string{"localhost"}, false},
+		{"192.0.2.1", "192.0.2.1:7070", nil, true}, {"192.0.2.1", "192.0.2.2:7070", nil, false},
+		{"::ffff:192.0.2.1", "192.0.2.1", nil, true}, {"2001:db8::1", "[2001:db8::1]:7070", nil, true},
+		{"192.0.2.1", "192.0.2.1.nip.io", nil, false}, {"192.0.2.1", "0.0.0.0", nil, false},
 	} {
 		f := setup(t, &httpapi.Options{Hosts: test.hosts})
 		r := httptest.NewRequestWithContext(context.WithValue(t.Context(), http.LocalAddrContextKey,

@@ -29,7 +29,8 @@ import (
 
 // Options configures New. Zero fields mean defaults.
 type Options struct {
-	// Hosts are host names, without a port, that requests may use in addition to localhost and loopback addresses.
+	// Hosts are host names, without a port, that requests may use in addition to localhost, loopback addresses and the
+	// address of their connection.
 	Hosts []string
 	// Logger receives one line per failure that concerns operators, with hashes in place of the external keys in the
 	// request. Defaults to discarding them.
