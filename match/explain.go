@@ -41,7 +41,7 @@ func (m *Matcher) Explain(a, b *Record, v Vector) Explanation {
 	}
 	weight := m.Sum(v)
 	e := Explanation{A: x, B: y, Outcome: m.Decide(v), Weight: weight, Lines: []Line{}, BlockingKeys: shared(a, b)}
-	if prior := m.schema.Prior; prior != 0 {
+	if prior := m.prior; prior != 0 {
 		e.Lines = append(e.Lines, Line{Attribute: "prior", Level: "any two records", Weight: prior})
 	}
 	for f := range fieldCount {

@@ -23,6 +23,7 @@ type Matcher struct {
 	// prior was learned.
 	chance bool
 	told   map[*Attribute]gaps // gaps that distinguish things of one title
+	prior  Weight              // see Prior
 	among  Names               // see Among
 	// nameMost is the highest possible sum of name and residual.
 	nameMost Weight
@@ -34,6 +35,7 @@ func New(s *Schema, p *TermFrequencies) *Matcher {
 		p = DefaultTermFrequencies()
 	}
 	m := &Matcher{schema: s, terms: p, style: s.Style(), threshold: Threshold, chance: s.Prior == 0, told: map[*Attribute]gaps{}}
+	m.prior = m.odds()
 	if s.Kind != "place" {
 		m.salt = s.Kind
 	}

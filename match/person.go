@@ -281,7 +281,7 @@ func compareMailboxes(a, b []string) level {
 			switch {
 			case x == y:
 				return emailEqual
-			case mistyped(x, y) || similar(x, y) >= 0.93:
+			case (mistyped(x, y) || similar(x, y) >= 0.93) && !numberedBoxes(x, y):
 				best = emailAlike
 			case best == levelNone:
 				best = emailDifferent
@@ -289,4 +289,16 @@ func compareMailboxes(a, b []string) level {
 		}
 	}
 	return best
+}
+
+// numberedBoxes reports whether two mailboxes differ in nothing but their number, as those of namesakes do:
+// ann.smith2@example.org and ann.smith31@example.org.
+func numberedBoxes(a, b string) bool {
+	stem := func(mailbox string) (box, host string) {
+		box, host, _ = strings.Cut(mailbox, "@")
+		return strings.TrimRight(box, "0123456789"), host
+	}
+	box, host := stem(a)
+	other, at := stem(b)
+	return box == other && host == at
 }

@@ -106,7 +106,7 @@ func CountTerms(s *Schema, records iter.Seq[Attributes]) *TermFrequencies {
 		name          []token
 	}
 	var phones []called // and mailboxes
-	days, counted := dayCounts{}, newSeries()
+	days, counted, same := dayCounts{}, newSeries(), &namesakes{}
 	m := New(s, DefaultTermFrequencies())
 	for a := range records {
 		r := m.Normalise("", "", a)
@@ -137,6 +137,9 @@ func CountTerms(s *Schema, records iter.Seq[Attributes]) *TermFrequencies {
 			phones = append(phones, called{boxHash(e), r.family(), r.name.tokens})
 		}
 		counted.add(r)
+		if s.Style() == StylePerson {
+			same.add(r)
+		}
 		for _, d := range r.dates {
 			days.add(d)
 		}
@@ -151,6 +154,7 @@ func CountTerms(s *Schema, records iter.Seq[Attributes]) *TermFrequencies {
 	maps.DeleteFunc(p.phones, func(_ uint64, n uint32) bool { return n <= PhoneNames })
 	maps.DeleteFunc(p.tokens, func(_ uint64, n uint32) bool { return n < 2 }) // a missing token weighs the same
 	p.addDays(days)
+	p.addOdds(same)
 	p.addSeries(counted)
 	slices.SortFunc(carriers, func(a, b carrier) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.spot, b.spot)) })
 	carriers = slices.Compact(carriers)

@@ -148,7 +148,7 @@ func (v *Vector) put(f field, l level) {
 	v.set(f, l)
 }
 
-// Sum returns the prior of the kind and the sum of the bits of the levels. It stays below the threshold unless a field
+// Sum returns the prior and the sum of the bits of the levels. It stays below the threshold unless a field
 // that identifies the thing agrees, because many things share an address, with its city and coordinates.
 func (m *Matcher) Sum(v Vector) Weight {
 	sum := m.total(v)
@@ -160,7 +160,7 @@ func (m *Matcher) Sum(v Vector) Weight {
 
 // total returns the prior and the bits of the levels, without the rule of Sum.
 func (m *Matcher) total(v Vector) Weight {
-	sum := int32(m.schema.Prior)
+	sum := int32(m.prior)
 	for i := range m.quads {
 		sum += int32(m.quads[i][v>>(4*i)&15])
 	}

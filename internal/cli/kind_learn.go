@@ -81,7 +81,7 @@ func (a *app) learn(ctx context.Context, o *oneShot, anyway bool) error {
 		return err
 	}
 	refused := d.Refused()
-	if err := a.printDraft(d, records, o.schema); err != nil {
+	if err := a.printDraft(d, records); err != nil {
 		return err
 	}
 	if a.json {
@@ -135,12 +135,12 @@ func (o *oneShot) normalised(ctx context.Context, refuse func(file int, e *bulk.
 }
 
 // printDraft prints the learned weights to standard error, because the YAML goes to standard output.
-func (a *app) printDraft(d *learn.Draft, records int, today *match.Schema) error {
+func (a *app) printDraft(d *learn.Draft, records int) error {
 	a.say("%s, %s compared, %s match", counted(int64(records), "record", "records"),
 		counted(int64(d.Pairs), "pair", "pairs"), term.Count(int64(d.Matches)))
 	t := &term.Table{Header: []string{"field", "level", "today", "learned", "of matches", "of random pairs"},
 		Right: map[int]bool{2: true, 3: true, 4: true, 5: true}}
-	t.Add("prior", "any two records", today.Prior.String(), d.Schema.Prior.String(), "", "")
+	t.Add("prior", "any two records", d.Prior.String(), d.Schema.Prior.String(), "", "")
 	for _, l := range d.Levels {
 		t.Add(l.Field, l.Text, l.Before.String(), l.After.String(), fmt.Sprintf("%.2f %%", 100*l.Match),
 			fmt.Sprintf("%.4f %%", 100*l.Random))

@@ -72,7 +72,7 @@ func (l *model) draft(w weights, matches table) *Draft {
 	if schema.Weights == nil {
 		schema.Weights = map[string]map[string]match.Weight{}
 	}
-	d := &Draft{Schema: &schema, Pairs: len(l.pairs), NamesAlone: true}
+	d := &Draft{Schema: &schema, Prior: l.matcher.Prior(), Pairs: len(l.pairs), NamesAlone: true}
 	for f, field := range l.fields {
 		if field.Fixed || matches.evidence(f) < fewest {
 			continue

@@ -27,6 +27,8 @@ const (
 type Draft struct {
 	// Schema is the kind with the learned prior and weights.
 	Schema *match.Schema `json:"-"`
+	// Prior is today's prior.
+	Prior match.Weight `json:"prior_today"`
 	// Levels are the learned weights and today's weights, by field.
 	Levels []Level `json:"levels"`
 	// Pairs is the number of candidates, Matches how many of them match by the learned weights, Known by today's
@@ -148,7 +150,7 @@ func newModel(m *match.Matcher, records []*match.Record) *model {
 		return match.NodeKey{Source: a.Source(), Key: a.Key()}.Compare(match.NodeKey{Source: b.Source(), Key: b.Key()})
 	})
 	l.fields = l.matcher.Fields()
-	l.today = weights{float64(m.Schema().Prior) / 100, l.table()}
+	l.today = weights{float64(m.Prior()) / 100, l.table()}
 	for f := range l.fields {
 		for n, level := range l.fields[f].Levels {
 			l.today.levels[f][n] = float64(level.Weight) / 100
