@@ -2,7 +2,10 @@
 
 package match
 
-import "math/bits"
+import (
+	"math"
+	"math/bits"
+)
 
 // softSimilar is the similarity from which two different words count as equal.
 const softSimilar = 0.88
@@ -109,6 +112,9 @@ func compareNames(v *Vector, first, second *Record) (related level) {
 	}
 	if a.compact == b.compact {
 		grade, rest = exactName(a.total), residualNothing
+		if city := v.level(fieldCity); grade == nameExactRare && (city == cityDifferent || city == cityElsewhere) && !first.matcher.terms.only(a.total) {
+			grade = nameAll
+		}
 	} else {
 		l := alignFirms(a.tokens, b.tokens)
 		x, y := residue(a.tokens, l.usedA), residue(b.tokens, l.usedB)
@@ -190,6 +196,14 @@ func exactName(total weight) level {
 		return nameExactRare
 	}
 	return nameAll
+}
+
+// onlyName is how much heavier a name is, in hundredths of a nat, than one that a single record has by chance.
+const onlyName = 200
+
+// only reports whether a name of a weight is so rare that another record hardly has it by chance.
+func (p *TermFrequencies) only(name weight) bool {
+	return p.records > 0 && name >= onlyName+weight(100*math.Log(float64(p.records)))
 }
 
 // gradeCompact grades the names without spaces, if that can raise the grade.

@@ -63,6 +63,7 @@ func (m *Matcher) compare(a, b *Record) (v Vector) {
 	if m.style == StylePerson {
 		v.lookCloser(a, b)
 	}
+	v.compareTowns()
 	var id level
 	if m.style == StyleTitle {
 		id = compareModelIDs(a, b)
@@ -154,4 +155,17 @@ func compareIDs(a, b []identifier) level {
 		}
 	}
 	return best
+}
+
+// compareTowns compares house numbers and streets of two towns: there is a Main Street, and a number 12, in each.
+func (v *Vector) compareTowns() {
+	if v.level(fieldCity) != cityDifferent || v.level(fieldPostcode) >= postcodeEqual || v.level(fieldDistance) > distanceFar {
+		return
+	}
+	switch v.level(fieldAddress) {
+	case addressNumber:
+		v.put(fieldAddress, addressDifferent)
+	case addressStreet:
+		v.put(fieldAddress, levelNone)
+	}
 }

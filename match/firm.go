@@ -142,8 +142,11 @@ func leftWhere(tokens []token, used uint32) (r residual, left weight) {
 	return residue(tokens, used), left
 }
 
-// namesAlone reports whether nothing but the names, cities, regions and countries was compared.
+// namesAlone reports whether nothing but the names, cities, regions, countries and postcodes that differ was compared.
 func (v Vector) namesAlone() bool {
+	if v.level(fieldPostcode) <= postcodeNear {
+		v.put(fieldPostcode, levelNone)
+	}
 	v.put(fieldCity, levelNone)
 	v.put(fieldRegion, levelNone)
 	return v == 0
