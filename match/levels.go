@@ -23,6 +23,9 @@ type FieldLevel struct {
 	// things of a series, or whether many records have a title. Weights learned from data keep the weight of such a
 	// level.
 	Counted bool
+	// Contradicts reports whether two identifiers of the same type differ by more than a slip: tax numbers, model
+	// numbers.
+	Contradicts bool
 }
 
 // Fields returns the fields by their number in a vector.
@@ -34,7 +37,9 @@ func (m *Matcher) Fields() []Field {
 			if f == fieldName && level(l) == nameSkipped {
 				g.word = "" // derived from the other levels
 			}
-			fields[f].Levels = append(fields[f].Levels, FieldLevel{g.word, m.weights[f][l], m.style.counts(f, level(l))})
+			fields[f].Levels = append(fields[f].Levels, FieldLevel{
+				g.word, m.weights[f][l], m.style.counts(f, level(l)), m.style.contradicts(f, level(l)),
+			})
 		}
 	}
 	return fields
@@ -44,6 +49,17 @@ func (m *Matcher) Fields() []Field {
 func (s Style) counts(f field, l level) bool {
 	return f == fieldDate && l == dateSeries || f == fieldNumber && l == quantitySeries || f == fieldVariant && l == variantSeries ||
 		s == StyleTitle && f == fieldName && l == nameChain
+}
+
+// contradicts reports whether a level means different identifiers.
+func (s Style) contradicts(f field, l level) bool {
+	switch f {
+	case fieldID:
+		return l == idDifferent || l == idWorldDifferent || l == idSeries
+	case fieldResidual:
+		return s == StyleTitle && l == residualNumbers
+	}
+	return false
 }
 
 // Level returns the level of a field by its number, 0 if there is no evidence.

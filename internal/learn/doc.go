@@ -14,10 +14,11 @@
 // grows, so the same agreement means less among many.
 //
 // The model assumes that fields agree independently. If different things agree in several fields at once, such as the
-// shops of one building, the fit would take them for matches. Three rules prevent that:
+// shops of one building, the fit would take them for matches. Four rules prevent that:
 //
 //   - Today's weights and the new ones together estimate whether a pair is a match, see anchor.
 //   - A level that few pairs have keeps most of its weight of today, see spread.
+//   - Identifiers that differ are at least as much evidence as today, see model.contradict.
 //   - A draft is taken only if it is better, see Draft.Refused.
 //
 // Whether it is better is estimated without labels, by a third table that decides nothing (see opinion): a latent class

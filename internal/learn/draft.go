@@ -22,6 +22,9 @@ const (
 	// mostUnited is the share of United above which a draft is assumed to join different things, if it is also more
 	// than half of the share expected by chance.
 	mostUnited = 0.1
+	// mostOpposed is the share of Opposed above which a draft is assumed to join different things. Slips, which are levels
+	// of their own, are hardly ever the reason, but up to fewOpposed pairs may be mistakes.
+	mostOpposed, fewOpposed = 0.1, 3
 	// mostMore limits how many times as many matches the learned weights may find as today's weights: more would not be
 	// missed matches, but different things.
 	mostMore = 2
@@ -54,6 +57,9 @@ func (d *Draft) Refused() (reasons []string) {
 	}
 	if d.United > max(mostUnited, d.Chance/2) {
 		reasons = append(reasons, fmt.Sprintf("%.1f %% of what the learned weights join are things of several records each, as when different things are joined; by chance it would be %.1f %%", 100*d.United, 100*d.Chance))
+	}
+	if d.Opposed > mostOpposed {
+		reasons = append(reasons, fmt.Sprintf("%.1f %% of what the learned weights join have different identifiers, more than %.0f %%", 100*d.Opposed, 100*mostOpposed))
 	}
 	if d.Matches > mostMore*d.Known {
 		reasons = append(reasons, fmt.Sprintf("the learned weights find %d matches, more than %d times the %d of today's: they join other things", d.Matches, mostMore, d.Known))
@@ -149,5 +155,5 @@ func (l *model) judge(d *Draft, matches table, first, second weights) {
 		}
 	}
 	d.Contradicted = contradicted / max(all, 1)
-	d.United, d.Chance = l.unites(today, learned)
+	l.unites(d, today, learned)
 }

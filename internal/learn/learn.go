@@ -55,6 +55,8 @@ type Draft struct {
 	// own records agree with each other differ by more than slips.
 	United float64 `json:"united"`
 	Chance float64 `json:"united_by_chance"`
+	// Opposed is the share of these pairs whose records have different identifiers, such as two tax numbers.
+	Opposed float64 `json:"opposed"`
 	// Stable is the agreement of two drafts that are learned from one half of the candidates each: the matches of both
 	// as a share of the matches of either.
 	Stable float64 `json:"stable"`
@@ -245,6 +247,15 @@ func (l *model) weigh(f int, matches table, to []float64) {
 			expected += moved / certain
 		}
 		to[level] = (counted[level]*known + expected*noise[level]) / (known + noise[level])
+		l.contradict(f, level, to)
+	}
+}
+
+// contradict keeps identifiers that differ at least as much evidence as today. Only things that were taken for one
+// without it would weaken it.
+func (l *model) contradict(f, level int, to []float64) {
+	if l.fields[f].Levels[level].Contradicts {
+		to[level] = min(to[level], l.today.levels[f][level])
 	}
 }
 

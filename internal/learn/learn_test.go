@@ -4,6 +4,7 @@ package learn_test
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -286,6 +287,7 @@ func TestDraft_Refused(t *testing.T) {
 		{"contradicted", func(d *learn.Draft) { d.Contradicted = .6 }, "call 60.0 % of the likely matches different"},
 		{"no better", func(d *learn.Draft) { d.Gain = .01 }, "are not better"},
 		{"joins other things", func(d *learn.Draft) { d.Known-- }, "find 200 matches, more than 2 times the 99 of today's"},
+		{"different identifiers", func(d *learn.Draft) { d.Opposed = .2 }, "20.0 % of what the learned weights join have different identifiers"},
 		{"unstable", func(d *learn.Draft) { d.Stable = .8 }, "agree on 80.0 %"},
 	} {
 		d := good
@@ -351,5 +353,46 @@ func TestWeights_LeavesOutWhatDecides(t *testing.T) {
 	}
 	if err := d.Schema.Validate(); err != nil {
 		t.Error(err)
+	}
+}
+
+// groups returns firms, every second of which has a sister at its address with another VAT number and a longer name. Both
+// are listed twice, with and without a mistake, and some rows lack the number.
+func groups(n int) (all []match.Attributes) {
+	random := rand.New(rand.NewPCG(31, uint64(n)))
+	letter := func() string { return string(rune('a' + random.IntN(26))) }
+	for i := range n {
+		word := letter() + "o" + letter() + letter() + "i" + letter() + letter() + "a" + letter()
+		for sister := range 1 + i%2 {
+			a := match.Attributes{
+				"name": {word + []string{"", " Polska"}[sister] + " GmbH"}, "address": {fmt.Sprintf("%d Mill Road", i)},
+				"city": {"Town"}, "postcode": {fmt.Sprintf("1%04d", i)}, "tax_id": {fmt.Sprintf("DE%09d", 100000000+random.IntN(900000000))},
+			}
+			for copied := range 2 {
+				b := maps.Clone(a)
+				if copied > 0 {
+					b["name"] = []string{strings.Replace(a["name"][0], word, word[:3]+letter()+word[4:], 1)}
+					if random.IntN(2) == 0 {
+						b["address"] = []string{fmt.Sprintf("%d Station Road", random.IntN(1000))}
+					}
+				}
+				if random.IntN(3) == 0 {
+					delete(b, "tax_id")
+				}
+				all = append(all, b)
+			}
+		}
+	}
+	return all
+}
+
+// Identifiers that differ never weigh less than today: the fit takes the firms of one group for one thing.
+func TestWeights_KeepsDifferentIdentifiers(t *testing.T) {
+	t.Parallel()
+	all := groups(300)
+	d := draft(t, match.Place(), all, inOrder(len(all)))
+	i := slices.IndexFunc(d.Levels, func(l learn.Level) bool { return l.Field == "id" && l.Text == "other" })
+	if i < 0 || d.Levels[i].After > d.Levels[i].Before {
+		t.Errorf("different numbers: %+v", d.Levels)
 	}
 }

@@ -3,6 +3,7 @@
 package learn
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -38,11 +39,42 @@ func TestUnites_CountsPairsOfThings(t *testing.T) {
 		}
 	}
 	l.records = make([]*match.Record, 60)
-	if share, chance := l.unites(today, learned); share != .5 || chance < .444 || chance > .445 {
-		t.Errorf("share %v of %v, want 1/2 of 4/9", share, chance)
+	l.vectors = make([]match.Vector, len(l.pairs))
+	var d Draft
+	if l.unites(&d, today, learned); d.United != .5 || d.Chance < .444 || d.Chance > .445 || d.Opposed != 0 {
+		t.Errorf("%+v, want 1/2 of 4/9", d)
 	}
+	d = Draft{}
 	l.pairs, l.records = l.pairs[:20], l.records[:20]
-	if share, chance := l.unites(today[:20], learned[:20]); share != 0 || chance != 0 {
-		t.Errorf("of four: %v of %v, want nothing", share, chance)
+	if l.unites(&d, today[:20], learned[:20]); d.United != 0 || d.Chance != 0 {
+		t.Errorf("of four: %+v, want nothing", d)
+	}
+}
+
+// One pair of records whose identifiers differ opposes two things, whichever of their pairs agree.
+func TestUnites_CountsOpposedThings(t *testing.T) {
+	t.Parallel()
+	m := match.New(match.Place(), nil)
+	firm := func(n int, vat string) *match.Record {
+		a := match.Attributes{"name": {"Acme"}}
+		if vat != "" {
+			a["tax_id"] = []string{vat}
+		}
+		return m.Normalise("s", strconv.Itoa(n), a)
+	}
+	l := model{matcher: m, fields: m.Fields()}
+	var today, learned []bool
+	for n := range 4 { // a thing of two records, one of them without a number, and a record with another number
+		at := 3 * n
+		l.records = append(l.records, firm(at, "DE136695976"), firm(at+1, ""), firm(at+2, "DE811569869"))
+		for _, p := range [][2]int{{0, 1}, {0, 2}, {1, 2}} {
+			l.pairs = append(l.pairs, [2]int{at + p[0], at + p[1]})
+			l.vectors = append(l.vectors, l.compare(at+p[0], at+p[1]))
+			today, learned = append(today, p[1] == 1), append(learned, p != [2]int{0, 2})
+		}
+	}
+	var d Draft
+	if l.unites(&d, today, learned); d.Opposed != 1 {
+		t.Errorf("opposed: %v, want all", d.Opposed)
 	}
 }
