@@ -12,10 +12,7 @@ func colourOf(w string) colours { return colourWords[w] }
 
 // colourWords has a line for each colour, in several languages. Words that more often mean something else are left out:
 // rose, rosa, viola, tan, or.
-var colourWords = func() map[string]colours {
-	m := map[string]colours{}
-	bit := colours(1)
-	for line := range strings.Lines(`black schwarz noir noire negro negra nero nera preto preta zwart chernyy cherny
+var colourWords = bitsOf(`black schwarz noir noire negro negra nero nera preto preta zwart chernyy cherny
 white weiss weis blanc blanche blanco blanca bianco bianca branco branca wit belyy bely
 grey gray grau gris grigio cinza grijs seryy
 silver silber argent plata argento prata zilver
@@ -30,14 +27,35 @@ purple violet lila morado lilla roxo paars
 beige
 gold golden dorado dorata dourado goud
 turquoise turkis turquesa turchese
-`) {
+`)
+
+// bitsOf returns a bit for each line of words.
+func bitsOf(lines string) map[string]colours {
+	m := map[string]colours{}
+	bit := colours(1)
+	for line := range strings.Lines(lines) {
 		for w := range strings.FieldsSeq(line) {
-			m[w] = bit
+			m[w] |= bit
 		}
 		bit <<= 1
 	}
 	return m
-}()
+}
+
+// audienceWords has a line each for the things for men, women, boys and girls, in several languages.
+var audienceWords = bitsOf(`men mens gents herren homme hommes hombre hombres uomo uomini homem heren
+women womens ladies damen femme femmes mujer mujeres donna donne mulher dames
+boys boy jungen garcon garcons kids kid children childrens junior kinder enfant enfants ninos bambini jongens
+girls girl madchen fille filles kids kid children childrens junior kinder enfant enfants ninos bambini meisjes
+`)
+
+// audienceOf returns for whom a thing is by the words of its title.
+func audienceOf(words []string) (all colours) {
+	for _, w := range words {
+		all |= audienceWords[w]
+	}
+	return all
+}
 
 // coloursOf returns the colours among words.
 func coloursOf(words []string) (all colours) {

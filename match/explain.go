@@ -124,7 +124,7 @@ func (s Style) keeps(l level) bool {
 		return s != StylePerson
 	case residualNumbers, residualPart, residualAlone:
 		return s == StyleBusiness
-	case titleNumber, titleNumbers, titleVolume:
+	case titleNumber, titleNumbers, titleVolume, titleVariant, titleVariants:
 		return s == StyleTitle
 	}
 	return false

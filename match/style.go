@@ -49,6 +49,8 @@ const (
 	titleNumbers
 	titleModelBoth // another one differs
 	titleVolume
+	titleVariant  // one has a word that tells the things of the catalogue apart
+	titleVariants // both have different ones
 )
 
 // styleGrades are the grades of a style that differ from the table.
@@ -105,6 +107,8 @@ var styleGrades = map[Style]map[field][]grade{
 			{"numbers differ", -700},
 			{"one model number agrees, others differ", -300},
 			{"another part, volume or edition", -1200},
+			{"one keeps a word that tells things apart", -150},
+			{"words differ that tell things apart", -700},
 		},
 	},
 }

@@ -47,11 +47,12 @@ const (
 type TermFrequencies struct {
 	records int // 0: no statistics, the tables decide
 	// hash of token → number of names with it, if more than one; usual days; attributes of series
-	tokens map[uint64]uint32
-	chains map[uint64]uint32 // hash of full name → number of distinct places, of titles records, if more than chainPlaces
-	phones map[uint64]uint32 // phone number, or hash of a mailbox → number of names, if more than PhoneNames
-	texts  int               // number of titles whose text is counted among the tokens; 0: no statistics of text
-	hash   uint64
+	tokens    map[uint64]uint32
+	chains    map[uint64]uint32 // hash of full name → number of distinct places, of titles records, if more than chainPlaces
+	phones    map[uint64]uint32 // phone number, or hash of a mailbox → number of names, if more than PhoneNames
+	texts     int               // number of titles whose text is counted among the tokens; 0: no statistics of text
+	contrasts bool              // words tell titles apart
+	hash      uint64
 }
 
 // DefaultTermFrequencies returns the term-frequency table for use without statistics: words of business are common;
@@ -89,8 +90,11 @@ func TermsOf(s *Schema, records iter.Seq[Attributes]) *TermFrequencies {
 			maps.DeleteFunc(sample, func(h uint64, _ Attributes) bool { return h > highest })
 		}
 	}
-	if p := CountTerms(s, maps.Values(sample)); p.records >= fewCounted {
+	switch p, tells := countTerms(s, maps.Values(sample)); {
+	case p.records >= fewCounted:
 		return p
+	case len(tells.tokens) > 0:
+		return tells
 	}
 	return DefaultTermFrequencies()
 }
@@ -98,7 +102,13 @@ func TermsOf(s *Schema, records iter.Seq[Attributes]) *TermFrequencies {
 // CountTerms counts the tokens and full names of distinct records. It uses no labels. Duplicates count
 // twice, so leave them out.
 func CountTerms(s *Schema, records iter.Seq[Attributes]) *TermFrequencies {
-	p := &TermFrequencies{tokens: map[uint64]uint32{}, chains: map[uint64]uint32{}, phones: map[uint64]uint32{}}
+	p, _ := countTerms(s, records)
+	return p
+}
+
+// countTerms also returns the default table with what tells things of one name apart, without frequencies.
+func countTerms(s *Schema, records iter.Seq[Attributes]) (p, tells *TermFrequencies) {
+	p = &TermFrequencies{tokens: map[uint64]uint32{}, chains: map[uint64]uint32{}, phones: map[uint64]uint32{}}
 	type carrier struct{ name, spot uint64 }
 	var carriers []carrier
 	type called struct {
@@ -106,7 +116,7 @@ func CountTerms(s *Schema, records iter.Seq[Attributes]) *TermFrequencies {
 		name          []token
 	}
 	var phones []called // and mailboxes
-	days, counted, same := dayCounts{}, newSeries(), &namesakes{}
+	days, counted, titles, same := dayCounts{}, newSeries(), contrast{}, &namesakes{}
 	m := New(s, DefaultTermFrequencies())
 	for a := range records {
 		r := m.Normalise("", "", a)
@@ -121,6 +131,7 @@ func CountTerms(s *Schema, records iter.Seq[Attributes]) *TermFrequencies {
 		}
 		if r.title != nil {
 			p.tokens[textCounted]++
+			titles.add(r.title)
 			for _, w := range r.title.bag.words {
 				p.tokens[w.hash]++
 			}
@@ -155,7 +166,11 @@ func CountTerms(s *Schema, records iter.Seq[Attributes]) *TermFrequencies {
 	maps.DeleteFunc(p.tokens, func(_ uint64, n uint32) bool { return n < 2 }) // a missing token weighs the same
 	p.addDays(days)
 	p.addOdds(same)
-	p.addSeries(counted)
+	tells = &TermFrequencies{tokens: map[uint64]uint32{}, chains: DefaultTermFrequencies().chains, phones: map[uint64]uint32{}}
+	tells.addSeries(counted)
+	titles.addTo(tells)
+	tells.finish()
+	maps.Copy(p.tokens, tells.tokens)
 	slices.SortFunc(carriers, func(a, b carrier) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.spot, b.spot)) })
 	carriers = slices.Compact(carriers)
 	for len(carriers) > 0 {
@@ -168,8 +183,14 @@ func CountTerms(s *Schema, records iter.Seq[Attributes]) *TermFrequencies {
 		}
 		carriers = carriers[n:]
 	}
+	p.finish()
+	return p, tells
+}
+
+// finish sets what follows from the counts.
+func (p *TermFrequencies) finish() {
 	p.texts, p.hash = int(p.tokens[textCounted]), p.sum()
-	return p
+	p.contrasts = p.tokens[tellsHash("")] > 0
 }
 
 // Records returns the number of counted names, 0 for a term-frequency table without statistics.

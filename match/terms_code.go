@@ -77,7 +77,7 @@ func (p *TermFrequencies) UnmarshalBinary(b []byte) error {
 	p.tokens = r.counts(2)
 	p.chains = r.counts(chainPlaces + 1)
 	p.phones = r.counts(PhoneNames + 1)
-	p.texts, p.hash = int(p.tokens[textCounted]), p.sum()
+	p.finish()
 	if r.left == nil || len(r.left) > 0 || p.hash != binary.LittleEndian.Uint64(b[len(termsMagic):]) {
 		return fmt.Errorf("%w: its bytes are damaged", ErrTermFrequencies)
 	}

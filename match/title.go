@@ -12,12 +12,14 @@ type title struct {
 	name     name
 	words    []string
 	coded    uint32 // bit per token of the name: it is a model number
+	telling  uint32 // bit per token of the name: it tells titles of the catalogue apart
 	codes    codes
 	numbers  []string // words with digits that are neither model numbers nor measures: 2007, s60
 	volumes  []string // numbers of parts, volumes and editions
 	years    []string // of the dates of the record, which a title may repeat
 	measures []measure
 	colours  colours
+	audience colours  // for whom it is
 	lead     string   // number of an episode or an issue before the title
 	parts    []string // words of accessories: case, battery
 	bag      bag
@@ -36,7 +38,7 @@ func parseTitle(terms *TermFrequencies, raw string) *title {
 	spellVolumes(t.words)
 	t.volumes = volumesOf(t.words, folded)
 	t.measures = t.measures[:min(len(t.measures), maxMeasures)]
-	t.colours = coloursOf(t.words)
+	t.colours, t.audience = coloursOf(t.words), audienceOf(t.words)
 	var purpose []string
 	if of := purposeOf(raw); of != "" {
 		purpose, _ = splitTitle(of)
@@ -61,6 +63,9 @@ func parseTitle(terms *TermFrequencies, raw string) *title {
 	for i := range t.name.tokens {
 		if isCode(t.name.tokens[i].text) {
 			t.coded |= 1 << i
+		}
+		if terms.contrasts && terms.tellsWord(t.name.tokens[i].text) {
+			t.telling |= 1 << i
 		}
 	}
 	return t
@@ -151,6 +156,9 @@ func compareTitles(v *Vector, a, b *title) {
 func compareTitleResiduals(a, b *title, l *alignment) level {
 	said := compareCodes(&a.codes, &b.codes)
 	partA, partB := missing(a.parts, b.parts), missing(b.parts, a.parts)
+	usedA, usedB := a.met(l.usedA, b), b.met(l.usedB, a)
+	tellsA, tellsB := a.tells(usedA, b, usedB), b.tells(usedB, a, usedA)
+	numbers := a.adds(b) && b.adds(a)
 	switch {
 	case said == codesDiffer:
 		return residualNumbers
@@ -159,8 +167,12 @@ func compareTitleResiduals(a, b *title, l *alignment) level {
 		return titleModelPart // two descriptions of one thing, neither of which has the word of a part
 	case partA || partB:
 		return residualPart
+	case said < codesAgreeRare && tellsA && tellsB, a.audience != 0 && b.audience != 0 && a.audience&b.audience == 0:
+		return titleVariants
 	case said == codesBoth:
 		return titleModelBoth
+	case said != codesSilent && said < codesAgreeRare && numbers:
+		return titleNumbers
 	case said == codesAgreeRare:
 		return titleModelRare
 	case said == codesAgree:
@@ -168,17 +180,18 @@ func compareTitleResiduals(a, b *title, l *alignment) level {
 	case said == codesAgreeCommon:
 		return titleModelCommon
 	}
-	usedA, usedB := a.met(l.usedA, b), b.met(l.usedB, a)
 	x, y := residue(a.name.tokens, usedA), residue(b.name.tokens, usedB)
 	switch {
 	case otherVolume(a, b, usedA, usedB), otherTake(a, b):
 		return titleVolume
-	case a.adds(b) && b.adds(a), leadsDiffer(a, b):
+	case numbers, leadsDiffer(a, b):
 		return titleNumbers
 	case x.number && y.number:
 		return titleNumbers
 	case x.rare && y.rare, x.any && y.any && (l.weight == 0 || replaced(a, b, usedA, usedB)):
 		return residualRare
+	case tellsA || tellsB:
+		return titleVariant
 	case (x.number || y.number) && !firstVolume(a, b, usedA, usedB):
 		return titleNumber
 	case bothModels(&a.codes, &b.codes): // of different forms

@@ -94,7 +94,7 @@ func Open(ctx context.Context, opts *Options) (*Session, error) {
 	}
 	var err error
 	s.DB, err = locus.Open(ctx, "sqlite:"+dir, &locus.Options{Kinds: all, Hold: true, Storage: storage.Options{Cells: 1, Scratch: o.Keep == ""}})
-	if err == nil && o.Terms != nil && o.Terms.Records() > 0 {
+	if err == nil && o.Terms != nil && o.Terms.Hash() != match.DefaultTermFrequencies().Hash() {
 		err = s.use(ctx, o.Counted, o.Terms)
 	}
 	if err != nil {

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package match
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// A catalogue tells its variants apart by a word in otherwise equal titles: Soft Cream Aloe, Soft Cream Cocoa, Soft Cream
+// Rose. Two spellings of one thing differ in the same way: Trail Shoe, Trail Sneaker. There are seldom three of them,
+// though, so where three titles differ in one place, what stands there tells things apart.
+
+const (
+	// contrasts is the number of words or phrases that stand in one place from which they tell things apart.
+	contrasts = 3
+	// maxPhrase is the number of words of a phrase that stands in one place.
+	maxPhrase = 3
+	// minFrame is the number of words that titles need to have in common.
+	minFrame = 2
+)
+
+// framed is a phrase of a title, by the hash of the other words in any order.
+type framed struct {
+	frame    uint64
+	title    int32
+	from, to uint8
+}
+
+// contrast collects the titles of a catalogue.
+type contrast struct {
+	titles [][]string
+	places []framed
+}
+
+func (c *contrast) add(t *title) {
+	var words []string
+	for i := range t.name.tokens {
+		if w := &t.name.tokens[i]; !w.stop || hasDigit(w.text) {
+			words = append(words, w.text)
+		}
+	}
+	all := uint64(0)
+	for _, w := range words {
+		all += xxhash.Sum64String(w)
+	}
+	of := int32(len(c.titles)) //nolint:gosec // at most mostCounted
+	c.titles = append(c.titles, words)
+	for from := range words {
+		frame := all
+		for to := from + 1; to <= min(len(words), from+maxPhrase); to++ {
+			frame -= xxhash.Sum64String(words[to-1])
+			if len(words)-(to-from) >= minFrame {
+				c.places = append(c.places, framed{frame, of, uint8(from), uint8(to)}) //nolint:gosec // at most maxNameTokens
+			}
+		}
+	}
+}
+
+// tellsHash is the hash under which a table stores that a word tells things of one title apart.
+func tellsHash(word string) uint64 { return textHash("\x00tells" + word) }
+
+// addTo adds the words that tell things apart to a table: first single words, then longer phrases without such a word,
+// because the word tells those apart already.
+func (c *contrast) addTo(p *TermFrequencies) {
+	slices.SortFunc(c.places, func(x, y framed) int {
+		return cmp.Or(cmp.Compare(x.frame, y.frame), cmp.Compare(x.title, y.title), cmp.Compare(x.from, y.from))
+	})
+	for size := 1; size <= maxPhrase; size++ {
+		found := map[string]bool{}
+		for places := c.places; len(places) > 0; {
+			n := 1
+			for n < len(places) && places[n].frame == places[0].frame {
+				n++
+			}
+			if n >= contrasts {
+				c.tell(p, places[:n], size, found)
+			}
+			places = places[n:]
+		}
+		for w := range found {
+			p.tokens[tellsHash(w)], p.tokens[tellsHash("")] = seriesLeast, seriesLeast
+		}
+	}
+}
+
+// tell adds the words of the phrases of a size that stand in one place, if enough phrases of that size or shorter ones
+// stand there that are not spellings of each other.
+func (c *contrast) tell(p *TermFrequencies, places []framed, size int, found map[string]bool) {
+	var phrases, different [][]string
+	for _, of := range places {
+		if phrase := c.titles[of.title][of.from:of.to]; len(phrase) <= size {
+			phrases = append(phrases, phrase)
+		}
+	}
+	slices.SortFunc(phrases, slices.Compare) // the order of the titles does not matter
+	for _, phrase := range phrases {
+		if !slices.ContainsFunc(different, func(d []string) bool { return samePhrase(d, phrase) }) {
+			different = append(different, phrase)
+		}
+		if len(different) == contrasts {
+			break
+		}
+	}
+	if len(different) < contrasts {
+		return
+	}
+	for _, phrase := range phrases {
+		if len(phrase) == size && !slices.ContainsFunc(phrase, p.tellsWord) {
+			for _, w := range phrase {
+				found[w] = true
+			}
+		}
+	}
+}
+
+// samePhrase reports whether two phrases may be two spellings of one.
+func samePhrase(a, b []string) bool {
+	if !vary(a, b) {
+		return true
+	}
+	x, y := strings.Join(a, ""), strings.Join(b, "")
+	return likeWord(x, y) && !hasDigit(x) && !hasDigit(y)
+}
+
+// tellsWord reports whether a word tells titles apart.
+func (p *TermFrequencies) tellsWord(w string) bool { return p.tokens[tellsHash(w)] > 0 }
+
+// tells reports whether a title keeps a word that tells things apart, and that no word that the other keeps may stand
+// for.
+func (t *title) tells(used uint32, other *title, usedOther uint32) bool {
+	for i := range t.name.tokens {
+		if t.telling&(1<<i) != 0 && isKept(t.name.tokens, used, i) && !stoodFor(t.name.tokens[i].text, other, usedOther) {
+			return true
+		}
+	}
+	return false
+}
+
+// stoodFor reports whether a title keeps a word that may be another spelling of w.
+func stoodFor(w string, t *title, used uint32) bool {
+	for i := range t.name.tokens {
+		if isKept(t.name.tokens, used, i) && mayBe(w, t.name.tokens[i].text) {
+			return true
+		}
+	}
+	return false
+}
