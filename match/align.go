@@ -112,19 +112,27 @@ func compareNames(v *Vector, first, second *Record) (related level) {
 	}
 	if a.compact == b.compact {
 		grade, rest = exactName(a.total), residualNothing
-		if city := v.level(fieldCity); grade == nameExactRare && (city == cityDifferent || city == cityElsewhere) && !first.matcher.terms.only(a.total) {
+		city := v.level(fieldCity)
+		switch {
+		case len(a.tokens) == 1 && a.tokens[0].general && v.namesChain():
+			grade = nameHalf // Services
+		case grade == nameExactRare && (city == cityDifferent || city == cityElsewhere) && !first.matcher.terms.only(a.total):
 			grade = nameAll
 		}
 	} else {
 		l := alignFirms(a.tokens, b.tokens)
 		x, y := residue(a.tokens, l.usedA), residue(b.tokens, l.usedB)
-		elsewhere := l.leaveWhere(a.tokens, b.tokens, &x, &y, alone && v.level(fieldCity) < cityContained)
+		sisters := v.level(fieldID) == idWorldDifferent // two firms of one group, if their names differ at all
+		elsewhere := l.leaveWhere(a.tokens, b.tokens, &x, &y, sisters || alone && v.level(fieldCity) < cityContained)
 		if l.weight > 0 {
 			related = relate(&x, &y, first.beside(second), second.beside(first))
 		}
 		rest = compareResiduals(&x, &y, &l, related)
 		if rest == residualSomething {
 			rest = compareAlone(&x, &y, alone && a.roman == b.roman, elsewhere)
+		}
+		if rest == residualSomething && sisters {
+			rest = residualSister
 		}
 		grade = gradeTokens(a, b, &l)
 		if grade > nameNone && !l.named && x.named && y.named && similar(kept(a.tokens, l.usedA), kept(b.tokens, l.usedB)) < 0.9 {

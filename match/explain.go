@@ -122,7 +122,7 @@ func (s Style) keeps(l level) bool {
 	switch l {
 	case residualRare, residualSomething:
 		return s != StylePerson
-	case residualNumbers, residualPart, residualAlone:
+	case residualNumbers, residualPart, residualAlone, residualSister:
 		return s == StyleBusiness
 	case titleNumber, titleNumbers, titleVolume, titleVariant, titleVariants:
 		return s == StyleTitle

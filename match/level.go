@@ -57,8 +57,9 @@ const (
 	residualPart
 	residualSomething
 	residualNothing
-	residualForm  // GmbH, and AG: two companies, perhaps
-	residualAlone // only one name has a word, and nothing besides the names and the city agrees
+	residualForm   // GmbH, and AG: two companies, perhaps
+	residualAlone  // only one name has a word, and nothing besides the names and the city agrees
+	residualSister // only one name has a word, and the identifiers differ
 )
 
 const (
@@ -232,6 +233,7 @@ var table = [fieldCount][]grade{
 		{"nothing is left over", 30},
 		{"legal forms differ", -150},
 		{"one keeps a word, and nothing besides the name", -200},
+		{"one keeps a word, and the identifiers differ", -500},
 	},
 	fieldPhone: {{}, {"different", -350}, {"one of the last two digits off", 0}, {"one digit off", 200}, {"last seven digits equal", 250}, {"equal", 900}, {"equal, of several names", 600}, {"equal, of many names", 300}},
 	fieldAddress: {

@@ -48,7 +48,7 @@ func (m *Matcher) Fields() []Field {
 // counts reports whether a level means another thing of the same series, or a title of many records.
 func (s Style) counts(f field, l level) bool {
 	return f == fieldDate && l == dateSeries || f == fieldNumber && l == quantitySeries || f == fieldVariant && l == variantSeries ||
-		s == StyleTitle && (f == fieldName && l == nameChain || f == fieldResidual && l == titleVariant)
+		s == StyleTitle && f == fieldName && l == nameChain
 }
 
 // contradicts reports whether a level means different identifiers.

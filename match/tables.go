@@ -202,7 +202,7 @@ king mlk
 `
 
 const businessWords = `
-academy accounting agency air american animal apartments appliance architects art arts asian associates association attorney attorneys auto
+academy account accounting agency air american animal apartments appliance architects art arts asian associates association attorney attorneys auto
 automotive bagel bagels bakery bank bar barber barbershop bbq beauty beer bistro body books bookstore boutique brewery brewing bridal
 building burger burgers business cafe cantina car care carpet casino catering cell center centre chapel chicken child childcare children
 childrens chinese chiropractic church cinema city cleaners cleaning clinic closet club coffee college commercial community computer

@@ -18,6 +18,7 @@ type title struct {
 	volumes  []string // numbers of parts, volumes and editions
 	years    []string // of the dates of the record, which a title may repeat
 	measures []measure
+	counted  bool // it is known how many records have a model number
 	colours  colours
 	audience colours  // for whom it is
 	lead     string   // number of an episode or an issue before the title
@@ -28,7 +29,7 @@ type title struct {
 // parseTitle parses a title. The parts of a hyphenated model number are joined. A number and the unit after
 // it form one word.
 func parseTitle(terms *TermFrequencies, raw string) *title {
-	t := &title{}
+	t := &title{counted: terms.texts > 0}
 	t.lead, raw = cutLead(raw)
 	folded := fold(raw)
 	if isNothing(folded) {
@@ -159,6 +160,7 @@ func compareTitleResiduals(a, b *title, l *alignment) level {
 	usedA, usedB := a.met(l.usedA, b), b.met(l.usedB, a)
 	tellsA, tellsB := a.tells(usedA, b, usedB), b.tells(usedB, a, usedA)
 	numbers := a.adds(b) && b.adds(a)
+	unsure := said < codesAgreeRare || !a.counted // a model number that may be in other titles
 	switch {
 	case said == codesDiffer:
 		return residualNumbers
@@ -167,11 +169,11 @@ func compareTitleResiduals(a, b *title, l *alignment) level {
 		return titleModelPart // two descriptions of one thing, neither of which has the word of a part
 	case partA || partB:
 		return residualPart
-	case said < codesAgreeRare && tellsA && tellsB, a.audience != 0 && b.audience != 0 && a.audience&b.audience == 0:
+	case unsure && tellsA && tellsB, a.audience != 0 && b.audience != 0 && a.audience&b.audience == 0:
 		return titleVariants
 	case said == codesBoth:
 		return titleModelBoth
-	case said != codesSilent && said < codesAgreeRare && numbers:
+	case said != codesSilent && unsure && numbers:
 		return titleNumbers
 	case said == codesAgreeRare:
 		return titleModelRare
