@@ -62,8 +62,9 @@ func (m *Matcher) compare(a, b *Record) (v Vector) {
 	v.compareEmails(a, b)
 	if m.style == StylePerson {
 		v.lookCloser(a, b)
+	} else {
+		v.compareTowns()
 	}
-	v.compareTowns()
 	var id level
 	if m.style == StyleTitle {
 		id = compareModelIDs(a, b)
@@ -157,7 +158,8 @@ func compareIDs(a, b []identifier) level {
 	return best
 }
 
-// compareTowns compares house numbers and streets of two towns: there is a Main Street, and a number 12, in each.
+// compareTowns compares house numbers and streets of two towns: there is a Main Street, and a number 12, in each. Names of
+// people say more than those of firms, and their addresses less, so it is for other things.
 func (v *Vector) compareTowns() {
 	if v.level(fieldCity) != cityDifferent || v.level(fieldPostcode) >= postcodeEqual || v.level(fieldDistance) > distanceFar {
 		return
