@@ -19,6 +19,9 @@ import (
 // in memory.
 const mostLearned = 100_000
 
+// sayLearning is the number of rows from which learning takes seconds, and is announced.
+const sayLearning = 10_000
+
 // learnFlag adds --learn to a command. Weights that a kind of the user's own states stay, unless --learn is given.
 func (o *oneShot) learnFlag(c *cobra.Command) {
 	c.Flags().BoolVar(&o.learn, "learn", true, "use weights learned from the files, as by locus kind learn, if they are clearly better; by default up to 100,000 rows, and not with a kind of your own")
@@ -37,12 +40,17 @@ func (o *oneShot) weigh(ctx context.Context, a *app) error {
 	if err := o.lookOnce(ctx); err != nil {
 		return err
 	}
+	announced := rows >= sayLearning
+	if announced {
+		a.say("learning weights from %s; --learn=false leaves that out", counted(rows, "row", "rows"))
+	}
+	defer o.progress.Restart()
 	d, _, err := o.drafted(ctx, func(int, *bulk.RowError) {}) // refused rows are reported when they are grouped
 	if err != nil {
 		return err
 	}
 	if refused := d.Refused(); len(refused) > 0 {
-		if o.asked() {
+		if o.asked() || announced {
 			a.say("the weights of the kind stay: %s", strings.Join(refused, "; "))
 		}
 		return nil

@@ -44,6 +44,13 @@ func (p *Progress) Update(line func() string) {
 	}
 }
 
+// Restart makes the next line wait as if one had just been written. It is called after silent work.
+func (p *Progress) Restart() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last = p.now()
+}
+
 // Print writes a permanent line.
 func (p *Progress) Print(line string) {
 	p.mu.Lock()

@@ -17,14 +17,18 @@ func TestProgress(t *testing.T) {
 		terminal bool
 		want     string
 	}{
-		{"a pipe gets a line every five seconds", false, "at 5s\na notice\nat 10s\n"},
+		{"a pipe gets a line every five seconds", false, "at 5s\na notice\nat 10s\nat 25s\n"},
 		{"a terminal gets one line, written over", true,
-			"\r\x1b[Kat 1s\r\x1b[Kat 5s\r\x1b[Ka notice\n\r\x1b[Kat 6s\r\x1b[Kat 10s\n"},
+			"\r\x1b[Kat 1s\r\x1b[Kat 5s\r\x1b[Ka notice\n\r\x1b[Kat 6s\r\x1b[Kat 10s\r\x1b[Kat 21s\r\x1b[Kat 25s\n"},
 	} {
 		now := time.Unix(0, 0)
 		var b strings.Builder
 		p := term.NewProgress(&b, c.terminal, func() time.Time { return now })
-		for _, second := range []int64{0, 1, 5, 6, 10} {
+		for _, second := range []int64{0, 1, 5, 6, 10, 21, 25} {
+			if second == 21 {
+				now = time.Unix(20, 0)
+				p.Restart()
+			}
 			now = time.Unix(second, 0)
 			p.Update(func() string { return "at " + time.Duration(second*1e9).String() })
 			if second == 5 {
