@@ -112,11 +112,10 @@ func compareNames(v *Vector, first, second *Record) (related level) {
 	}
 	if a.compact == b.compact {
 		grade, rest = exactName(a.total), residualNothing
-		city := v.level(fieldCity)
 		switch {
 		case len(a.tokens) == 1 && a.tokens[0].general && v.namesChain():
 			grade = nameHalf // Services
-		case grade == nameExactRare && (city == cityDifferent || city == cityElsewhere) && !first.matcher.terms.only(a.total):
+		case grade == nameExactRare && !first.matcher.terms.only(a.total, v.level(fieldCity)):
 			grade = nameAll
 		}
 	} else {
@@ -209,9 +208,13 @@ func exactName(total weight) level {
 // onlyName is how much heavier a name is, in hundredths of a nat, than one that a single record has by chance.
 const onlyName = 200
 
-// only reports whether a name of a weight is so rare that another record hardly has it by chance.
-func (p *TermFrequencies) only(name weight) bool {
-	return p.records > 0 && name >= onlyName+weight(100*math.Log(float64(p.records)))
+// only reports whether a name of a weight is so rare that another record hardly has it by chance, as far as two cities ask
+// for that. Without counts it is, unless nothing besides the names was compared.
+func (p *TermFrequencies) only(name weight, city level) bool {
+	if p.records == 0 || city != cityDifferent && city != cityElsewhere {
+		return city != cityElsewhere
+	}
+	return name >= onlyName+weight(100*math.Log(float64(p.records)))
 }
 
 // gradeCompact grades the names without spaces, if that can raise the grade.

@@ -161,8 +161,8 @@ func compareIDs(a, b []identifier) level {
 // compareTowns compares house numbers and streets of two towns: there is a Main Street, and a number 12, in each. Names of
 // people say more than those of firms, and their addresses less, so it is for other things.
 func (v *Vector) compareTowns() {
-	if v.level(fieldCity) != cityDifferent || v.level(fieldPostcode) >= postcodeEqual || v.level(fieldDistance) > distanceFar {
-		return
+	if v.level(fieldCity) != cityDifferent || v.level(fieldPostcode) != postcodeDifferent && v.level(fieldDistance) != distanceFar {
+		return // one town may have two names
 	}
 	switch v.level(fieldAddress) {
 	case addressNumber:
