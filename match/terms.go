@@ -165,7 +165,9 @@ func countTerms(s *Schema, records iter.Seq[Attributes]) (p, tells *TermFrequenc
 	maps.DeleteFunc(p.phones, func(_ uint64, n uint32) bool { return n <= PhoneNames })
 	maps.DeleteFunc(p.tokens, func(_ uint64, n uint32) bool { return n < 2 }) // a missing token weighs the same
 	p.addDays(days)
-	p.addOdds(same)
+	if s.Style() == StylePerson {
+		p.addOdds(same)
+	}
 	tells = &TermFrequencies{tokens: map[uint64]uint32{}, chains: DefaultTermFrequencies().chains, phones: map[uint64]uint32{}}
 	tells.addSeries(counted)
 	titles.addTo(tells)

@@ -157,10 +157,6 @@ func compareTitles(v *Vector, a, b *title) {
 func compareTitleResiduals(a, b *title, l *alignment) level {
 	said := compareCodes(&a.codes, &b.codes)
 	partA, partB := missing(a.parts, b.parts), missing(b.parts, a.parts)
-	usedA, usedB := a.met(l.usedA, b), b.met(l.usedB, a)
-	tellsA, tellsB := a.tells(usedA, b, usedB), b.tells(usedB, a, usedA)
-	numbers := a.adds(b) && b.adds(a)
-	unsure := said < codesAgreeRare || !a.counted // a model number that may be in other titles
 	switch {
 	case said == codesDiffer:
 		return residualNumbers
@@ -169,6 +165,12 @@ func compareTitleResiduals(a, b *title, l *alignment) level {
 		return titleModelPart // two descriptions of one thing, neither of which has the word of a part
 	case partA || partB:
 		return residualPart
+	}
+	usedA, usedB := a.met(l.usedA, b), b.met(l.usedB, a)
+	tellsA, tellsB := a.tells(usedA, b, usedB), b.tells(usedB, a, usedA)
+	numbers := a.adds(b) && b.adds(a)
+	unsure := said < codesAgreeRare || !a.counted // a model number that may be in other titles
+	switch {
 	case unsure && tellsA && tellsB, a.audience != 0 && b.audience != 0 && a.audience&b.audience == 0:
 		return titleVariants
 	case said == codesBoth:

@@ -58,7 +58,7 @@ func (a *app) banner(svc *locus.DB, base string, w where, s *serving) error {
 		a.say("authority      %s   %s", term.Escape(s.authority), s.fingerprint)
 	}
 	if host, _, err := net.SplitHostPort(s.addr); err == nil && s.public == "" && !listen.Loopback(host) {
-		a.say("names          %s, and the address; --host NAME adds one", term.Escape(strings.Join(append([]string{"localhost"}, s.hosts...), ", ")))
+		a.say("names          %s, and the address; --host NAME adds one", term.Escape(strings.Join(append([]string{"localhost"}, s.names()...), ", ")))
 	}
 	a.say("%s", access)
 	a.say("next           locus ingest --url %s --source NAME --key COLUMN records.csv", base)

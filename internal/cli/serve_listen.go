@@ -73,7 +73,7 @@ func (s *serving) checkLine() error {
 // names returns the names that requests may use besides localhost: those of --host and that of --addr.
 func (s *serving) names() []string {
 	host, _, err := net.SplitHostPort(s.addr)
-	if ip := net.ParseIP(host); err != nil || host == "" || host == "localhost" || ip != nil && (ip.IsUnspecified() || ip.IsLoopback()) {
+	if err != nil || host == "" || listen.Loopback(host) || net.ParseIP(host).IsUnspecified() {
 		return s.hosts
 	}
 	return append([]string{host}, s.hosts...)
