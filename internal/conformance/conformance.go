@@ -14,10 +14,12 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"reflect"
 	"slices"
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
 
@@ -92,6 +94,14 @@ func Check(t TB, runs int, run func(*rapid.T)) {
 		run(t)
 		good = !t.Failed()
 	})
+}
+
+// Diff is cmp.Diff for values that mostly are equal: cmp, which is slow, is asked only if they are not deeply equal.
+func Diff(want, got any, opts ...cmp.Option) string {
+	if reflect.DeepEqual(want, got) {
+		return ""
+	}
+	return cmp.Diff(want, got, opts...)
 }
 
 // ErrRollback ends a transaction that must leave nothing behind.

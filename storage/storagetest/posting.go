@@ -58,7 +58,7 @@ func postingsOfManyTransactions(t tester, c Cell) {
 		}
 		return nil
 	}
-	for n := range longtest.Sample(20, 60, max(20, longtest.Part(60)), 60) {
+	for n := range longtest.Sample(20, 20, max(20, longtest.Part(60)), 60) {
 		add, remove, rollback, former := draw([]int{4, 60, 900}[n%3]), draw([]int{4, 200}[n%2]), n%5 == 4, want.clone()
 		conformance.Ends(t, c.Update, rollback, func(ctx context.Context, tx storage.Tx) error {
 			want = former.clone()

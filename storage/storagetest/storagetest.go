@@ -74,7 +74,7 @@ func view[T any](t tester, c Cell, fn func(ctx context.Context, tx storage.Tx) (
 // equal describes the difference between two results, "" if there is none. A nil and an empty list are equal, and lost
 // blocking keys may have any order.
 func equal(got, want any) string {
-	return cmp.Diff(want, got, cmpopts.EquateEmpty(), cmp.Transformer("set", func(r derived.Redo) sortedRedo {
+	return conformance.Diff(want, got, cmpopts.EquateEmpty(), cmp.Transformer("set", func(r derived.Redo) sortedRedo {
 		return sortedRedo{r.PUID, r.Version, r.Decided, slices.Compact(slices.Sorted(slices.Values(r.LostKeys)))}
 	}))
 }

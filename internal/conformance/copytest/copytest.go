@@ -12,7 +12,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"reflect"
 	"slices"
 	"testing"
 
@@ -162,10 +161,7 @@ func compareKeys(a, b []any) int {
 // same fails unless both are equal. A nil list equals an empty one; values of different types differ.
 func same[T any](t tester, what string, got, want T) {
 	t.Helper()
-	if reflect.DeepEqual(got, want) {
-		return // early, because cmp is slow
-	}
-	if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty(), whole(bytes.Equal), whole(slices.Equal[[]int64])); diff != "" {
+	if diff := conformance.Diff(want, got, cmpopts.EquateEmpty(), whole(bytes.Equal), whole(slices.Equal[[]int64])); diff != "" {
 		t.Fatalf("%s (-want +got):\n%s", what, diff)
 	}
 }

@@ -92,7 +92,7 @@ func read[T any](t tester, c Cell, fn func(ctx context.Context, s entity.Store) 
 // equal returns the difference between two results. A nil and an empty list are equal; nil and empty
 // attributes are not, because nil attributes mark a tombstone.
 func equal(got, want any) string {
-	return cmp.Diff(want, got, cmp.FilterPath(func(p cmp.Path) bool {
+	return conformance.Diff(want, got, cmp.FilterPath(func(p cmp.Path) bool {
 		return p.Last().Type() != reflect.TypeFor[entity.Attributes]()
 	}, cmpopts.EquateEmpty()))
 }
