@@ -77,7 +77,7 @@ func TestRaced_ListsWhatStartsGoroutines(t *testing.T) {
 }
 
 // sequentialIn are the packages in which the gate runs the tests of .ci/sequential without the race detector.
-var sequentialIn = []string{"cell", "e2e/library", "resolve"}
+var sequentialIn = []string{"cell", "e2e/library", "resolve", "storage/postgres"}
 
 // Each test that the gate runs without the race detector exists where the gate runs it, and starts no goroutine.
 func TestSequential_ListsTestsOfOneGoroutine(t *testing.T) {
