@@ -160,7 +160,7 @@ var Picture = map[string]Rule{
 	"internal/delay":      {},
 
 	// A suite imports its subject, what the subject imports, and test libraries.
-	conformance:                     {Modules: []string{rapid}},
+	conformance:                     {Modules: []string{rapid, goCmp}},
 	"internal/conformance/celltest": {Imports: []string{"cell", conformance}, Modules: []string{rapid, xSync}},
 	"internal/conformance/copytest": {
 		Imports: []string{
