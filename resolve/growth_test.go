@@ -22,7 +22,7 @@ func TestP08_GrowthChangesNoEntityAndMovesNoRecord(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
 	r := rand.New(rand.NewPCG(8, 8))
-	things := longtest.Sample(0, 40, 60, 60)
+	things := longtest.Sample(0, 40, max(30, longtest.Part(60)), 60)
 	before, after := world(70, things), world(71, things)
 	history := shuffled(r, before)
 	// Then new versions, deletions, and records that were deleted before.

@@ -123,7 +123,7 @@ func TestP09_AMigrationEndsWhereAFreshStartEnds(t *testing.T) {
 func TestP09_AMigrationWhileCellsAreAdded(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
-	things := longtest.Sample(0, 16, 40, 40)
+	things := longtest.Sample(0, 16, max(20, longtest.Part(40)), 40)
 	for seed := range seeds(2) {
 		r := rand.New(rand.NewPCG(seed, 79))
 		in := open(t, t.TempDir(), nil)

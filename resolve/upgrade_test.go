@@ -168,7 +168,7 @@ func (in *installation) upgradeUntilItStops(t *testing.T, seed uint64) bool {
 func TestP09_AnUpgradeWhileCellsAreAdded(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
-	things := longtest.Sample(0, 16, 40, 40)
+	things := longtest.Sample(0, 16, max(20, longtest.Part(40)), 40)
 	for _, at := range []resolve.Step{resolve.StepFence, resolve.StepPost, resolve.StepDrop, resolve.StepResolve} {
 		r := rand.New(rand.NewPCG(5, 92))
 		in := open(t, t.TempDir(), nil)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/internal/conformance/copytest"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/pgtest"
 	"github.com/locus-db/locus/storage"
 	_ "github.com/locus-db/locus/storage/all"
@@ -25,6 +26,7 @@ func TestCopier(t *testing.T) {
 		})
 	})
 	t.Run("from a server to a file", func(t *testing.T) {
+		longtest.Gate(t, "the other way, and each backend to itself")
 		copytest.Run(t, func(t *testing.T) copytest.Pair {
 			return copytest.Pair{From: dial(t, database(t)), To: dial(t, file(t))}
 		})
