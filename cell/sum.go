@@ -4,9 +4,9 @@ package cell
 
 import (
 	"encoding/binary"
-	"fmt"
 	"hash/crc32"
 	"slices"
+	"sync"
 )
 
 // SumColumn is the last column of a table whose rows carry a checksum.
@@ -15,33 +15,36 @@ const SumColumn = "sum"
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Sum returns the CRC-32C of the values of a row. Each value is hashed as one byte for its type and eight bytes, big
-// endian, for the number or the length of the text or bytes that follow.
+// endian, for the number or the length of the text or bytes that follow. It keeps no value, so that calls need no memory.
 func Sum(values ...any) int64 {
-	var head [9]byte
-	sum := uint32(0)
-	add := func(kind byte, n uint64) {
-		head[0] = kind
-		binary.BigEndian.PutUint64(head[1:], n)
-		sum = crc32.Update(sum, castagnoli, head[:])
-	}
+	room := sums.Get().(*[]byte) //nolint:forcetypeassert // sums has nothing else
+	b := (*room)[:0]
 	for _, value := range values {
 		switch v := value.(type) {
 		case nil:
-			add(0, 0)
+			b = append(b, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 		case int64:
-			add(1, uint64(v))
+			b = binary.BigEndian.AppendUint64(append(b, 1), uint64(v))
 		case string:
-			add(2, uint64(len(v)))
-			sum = crc32.Update(sum, castagnoli, []byte(v))
+			b = append(binary.BigEndian.AppendUint64(append(b, 2), uint64(len(v))), v...)
 		case []byte:
-			add(3, uint64(len(v)))
-			sum = crc32.Update(sum, castagnoli, v)
+			b = append(binary.BigEndian.AppendUint64(append(b, 3), uint64(len(v))), v...)
 		default:
-			panic(fmt.Sprintf("cell: sum of a %T", v))
+			panic("cell: sum of another type")
 		}
+	}
+	sum := crc32.Checksum(b, castagnoli)
+	if cap(b) <= keptRoom {
+		*room = b
+		sums.Put(room)
 	}
 	return int64(sum)
 }
+
+// sums holds memory for the values of a row, up to keptRoom bytes each.
+var sums = sync.Pool{New: func() any { return new([]byte) }}
+
+const keptRoom = 64 << 10
 
 // Summed reports whether rows of the table carry a checksum.
 func (t Table) Summed() bool { return t.Columns[len(t.Columns)-1] == SumColumn }

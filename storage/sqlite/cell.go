@@ -92,9 +92,10 @@ func (t *tx) Allocate(ctx context.Context, keys []cell.Key) ([]cell.Allocation, 
 }
 
 func (t *tx) putKeys(in insert, keys []cell.Row) error {
-	return insertAll(t, in, inOrder(keys, func(a, b cell.Row) int { return a.Key.Compare(b.Key) }), func(to []any, k cell.Row) []any {
-		return append(to, k.Key.Ring, k.Key.Digest[:], k.PUID)
+	_, err := insertAll(t, in, inOrder(keys, func(a, b cell.Row) int { return a.Key.Compare(b.Key) }), func(to *list, k cell.Row) {
+		to.add(k.Key.Ring, k.Key.Digest[:], k.PUID)
 	})
+	return err
 }
 
 // Copy inserts the rows, several per statement.

@@ -26,11 +26,15 @@ func (t *tx) Append(ctx context.Context, changes []changelog.Change) error {
 	}
 	s, err := t.own(ctx)
 	if err == nil {
-		err = insertAll(t, insertChange, changes, func(to []any, c changelog.Change) []any {
+		_, err = insertAll(t, insertChange, changes, func(to *list, c changelog.Change) {
 			s.seq++
-			to = append(to, s.seq, c.Time.UnixMilli(), string(c.Kind), c.Entity[:], idOrNull(c.Into), t.versions(c.Before), t.versions(c.After),
-				t.image(c.Was), t.image(c.Is), string(c.Cause))
-			return append(to, cell.Sum(to[len(to)-9:]...))
+			row := [...]any{
+				c.Time.UnixMilli(), string(c.Kind), c.Entity[:], idOrNull(c.Into), t.versions(c.Before), t.versions(c.After),
+				t.image(c.Was), t.image(c.Is), string(c.Cause),
+			}
+			to.add(s.seq)
+			to.add(row[:]...)
+			to.add(cell.Sum(row[:]...))
 		})
 	}
 	if err != nil {

@@ -21,6 +21,7 @@ type conn struct {
 	tls   *libc.TLS // the thread context that the library expects
 	db    uintptr
 	stmts map[string]*stmt
+	list  list // the values of the statement that runs next
 	// cache is the cell's page cache size, in bytes, when the connection last took its share of 1/parts.
 	cache, parts int64
 	// changes is the connection's total_changes() when its last transaction was counted.

@@ -67,8 +67,8 @@ func (t *tx) PutEdges(ctx context.Context, edges []derived.Edge) error {
 		return err
 	}
 	edges = inOrder(edges, func(a, b derived.Edge) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) })
-	err := insertAll(t, insertEdge, edges, func(to []any, e derived.Edge) []any {
-		return append(to, int64(e.A), int64(e.B), int64(e.Vector), int64(e.Weight))
+	_, err := insertAll(t, insertEdge, edges, func(to *list, e derived.Edge) {
+		to.add(int64(e.A), int64(e.B), int64(e.Vector), int64(e.Weight))
 	})
 	if err != nil {
 		return fmt.Errorf("put %d edges: %w", len(edges), err)

@@ -71,7 +71,7 @@ func (t *tx) PutEntities(ctx context.Context, entities []entity.Indexed) error {
 	}
 	var stale []int64
 	found := make([]entry, 0, len(entities))
-	err = insertAll(t, insertEntity, entities, func(to []any, e entity.Indexed) []any {
+	_, err = insertAll(t, insertEntity, entities, func(to *list, e entity.Indexed) {
 		d := newEntry(e)
 		if old, there := stored[d.anchor]; !there || old != d.hash {
 			found = append(found, d)
@@ -79,8 +79,8 @@ func (t *tx) PutEntities(ctx context.Context, entities []entity.Indexed) error {
 				stale = append(stale, d.anchor)
 			}
 		}
-		return append(to, d.anchor, e.ID[:], int64(e.Stamp), d.hash, document.RankNumber(e.Rank),
-			document.AppendEntity(nil, e.Entity))
+		t.text = document.AppendEntity(t.text[:0], e.Entity)
+		to.add(d.anchor, e.ID[:], int64(e.Stamp), d.hash, document.RankNumber(e.Rank), t.text)
 	})
 	if err == nil {
 		err = t.unindex(stale)

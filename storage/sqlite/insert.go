@@ -32,31 +32,34 @@ func inserting(into string, columns int, then string) (in insert) {
 	return in
 }
 
-// insertAll inserts a row per item; values appends the item's columns to a list.
-func insertAll[T any](t *tx, in insert, items []T, values func(to []any, item T) []any) (err error) {
+// insertAll inserts a row per item; values adds the item's columns to a list. It returns the items of the statements
+// that inserted fewer rows than they have, because of a conflict clause.
+func insertAll[T any](t *tx, in insert, items []T, values func(to *list, item T)) (conflicts []T, err error) {
 	if len(items) > 0 {
 		if of := t.statement(in[len(in)-1].sql); of.On() {
 			defer func() { of.End(err) }()
 		}
 	}
-	var list []any
 	for _, of := range in {
 		if len(items) < of.rows {
 			continue
 		}
 		s, err := t.conn.prepare(of.sql)
 		if err != nil {
-			return t.fail(err)
+			return nil, t.fail(err)
 		}
 		for ; len(items) >= of.rows; items = items[of.rows:] {
-			list = list[:0]
+			t.conn.list.reset()
 			for _, item := range items[:of.rows] {
-				list = values(list, item)
+				values(&t.conn.list, item)
 			}
-			if err := s.exec(list...); err != nil {
-				return t.fail(err)
+			if err := s.run(s.bind()); err != nil {
+				return nil, t.fail(err)
+			}
+			if s.changed() < int64(of.rows) {
+				conflicts = append(conflicts, items[:of.rows]...)
 			}
 		}
 	}
-	return nil
+	return conflicts, nil
 }

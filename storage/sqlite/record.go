@@ -85,15 +85,14 @@ func (t *tx) PutRecords(ctx context.Context, records []*entity.Record) error {
 		return err
 	}
 	records = inOrder(records, func(a, b *entity.Record) int { return cmp.Compare(a.PUID, b.PUID) })
-	err := insertAll(t, insertRecord, records, func(to []any, r *entity.Record) []any {
+	_, err := insertAll(t, insertRecord, records, func(to *list, r *entity.Record) {
 		var body any
 		if r.Attributes != nil {
 			t.text = document.AppendAttributes(t.text[:0], r.Attributes)
 			body = string(t.text)
 		}
 		sum := cell.Sum(int64(r.PUID), r.Source, r.Key, r.Version, r.Birth[:], r.Observed.UnixMilli(), body, r.Kind)
-		return append(to, int64(r.PUID), r.Source, r.Key, r.Version, r.Birth[:], int64(r.Anchor), r.Observed.UnixMilli(),
-			body, r.Kind, sum)
+		to.add(int64(r.PUID), r.Source, r.Key, r.Version, r.Birth[:], int64(r.Anchor), r.Observed.UnixMilli(), body, r.Kind, sum)
 	})
 	if err != nil {
 		return fmt.Errorf("put %d records: %w", len(records), err)
@@ -185,8 +184,8 @@ func (t *tx) PutBirths(ctx context.Context, births []entity.Birth) error {
 		return err
 	}
 	births = inOrder(births, func(a, b entity.Birth) int { return a.ID.Compare(b.ID) })
-	err := insertAll(t, insertBirth, births, func(to []any, b entity.Birth) []any {
-		return append(to, b.ID[:], int64(b.PUID), idOrNull(b.Successor))
+	_, err := insertAll(t, insertBirth, births, func(to *list, b entity.Birth) {
+		to.add(b.ID[:], int64(b.PUID), idOrNull(b.Successor))
 	})
 	if err != nil {
 		return fmt.Errorf("put %d births: %w", len(births), err)

@@ -14,20 +14,17 @@ import (
 	"github.com/locus-db/locus/resolve/derived"
 )
 
-// PutRedo runs a statement per row. An entry that already exists, which is rare, is read, merged and written again.
+var insertRedo = inserting("redo (puid, version, decided, lost)", 4, "ON CONFLICT DO NOTHING")
+
+// PutRedo inserts the entries, several per statement. If one exists, which is rare, all of its statement are read, merged
+// and written again.
 func (t *tx) PutRedo(ctx context.Context, entries []derived.Redo) ([]derived.Redo, error) {
 	if err := t.alter(ctx); err != nil {
 		return nil, err
 	}
-	var there []derived.Redo
-	err := each(t, "INSERT INTO redo (puid, version, decided, lost) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", inOrder(entries, compareRedo),
-		func(s *stmt, e derived.Redo) error {
-			n, err := s.change(int64(e.PUID), e.Version, e.Decided, lostOrNull(e.LostKeys))
-			if n == 0 {
-				there = append(there, e)
-			}
-			return err
-		})
+	there, err := insertAll(t, insertRedo, inOrder(entries, compareRedo), func(to *list, e derived.Redo) {
+		to.add(int64(e.PUID), e.Version, e.Decided, lostOrNull(e.LostKeys))
+	})
 	merged := make(map[entity.PUID]derived.Redo, len(there))
 	for _, e := range there {
 		if err == nil {

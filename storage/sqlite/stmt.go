@@ -45,48 +45,89 @@ func (s *stmt) reserve(size int) error {
 	return nil
 }
 
-// bind sets the parameters: int64, string, []byte or nil. A nil []byte is NULL, an empty one an empty blob.
-func (s *stmt) bind(values []any) error {
-	if len(values) != s.values {
-		return fmt.Errorf("sqlite: %d values for %d parameters", len(values), s.values)
-	}
-	size := 1 // an empty text needs an address
+// list is the values of a run of a statement. It has copies of texts and blobs, so that calls that add some need no
+// memory for them.
+type list struct {
+	values []value
+	bytes  []byte
+	other  bool // a value has another type
+}
+
+// value is an integer, or the end of a text or blob in the bytes of its list.
+type value struct {
+	kind uint8
+	n    int64
+}
+
+// add appends values: int64, string, []byte or nil. A nil []byte is NULL, an empty one an empty blob.
+func (l *list) add(values ...any) {
 	for _, v := range values {
+		to := value{kind: lib.SQLITE_NULL}
 		switch v := v.(type) {
+		case int64:
+			to = value{lib.SQLITE_INTEGER, v}
 		case string:
-			size += len(v)
+			l.bytes = append(l.bytes, v...)
+			to = value{lib.SQLITE_TEXT, int64(len(l.bytes))}
 		case []byte:
-			size += len(v)
+			if v != nil {
+				l.bytes = append(l.bytes, v...)
+				to = value{lib.SQLITE_BLOB, int64(len(l.bytes))}
+			}
+		case nil:
+		default:
+			l.other = true
 		}
+		l.values = append(l.values, to)
 	}
-	if err := s.reserve(size); err != nil {
+}
+
+// reset removes all values.
+func (l *list) reset() {
+	if cap(l.bytes) > keptMemory {
+		l.bytes = nil
+	}
+	l.values, l.bytes, l.other = l.values[:0], l.bytes[:0], false
+}
+
+// bindAll binds values.
+func (s *stmt) bindAll(values []any) error {
+	s.on.list.reset()
+	s.on.list.add(values...)
+	return s.bind()
+}
+
+// bind sets the parameters to the values of the connection's list.
+func (s *stmt) bind() error {
+	l := &s.on.list
+	defer l.reset()
+	switch {
+	case len(l.values) != s.values:
+		return fmt.Errorf("sqlite: %d values for %d parameters", len(l.values), s.values)
+	case l.other:
+		return errors.New("sqlite: a value is neither an integer nor a text, bytes or nil")
+	}
+	if err := s.reserve(len(l.bytes) + 1); err != nil { // an empty text needs an address
 		return err
 	}
-	tls, at := s.on.tls, s.mem
-	for i, v := range values {
+	copy(libc.GoBytes(s.mem, len(l.bytes)), l.bytes)
+	tls, from := s.on.tls, int64(0)
+	for i, v := range l.values {
 		var rc int32
-		switch n := int32(i + 1); v := v.(type) {
-		case int64:
-			rc = lib.Xsqlite3_bind_int64(tls, s.raw, n, v)
-		case string:
-			copy(libc.GoBytes(at, len(v)), v)
-			rc = lib.Xsqlite3_bind_text(tls, s.raw, n, at, int32(len(v)), 0)
-			at += uintptr(len(v))
-		case []byte:
-			if v == nil {
-				rc = lib.Xsqlite3_bind_null(tls, s.raw, n)
-				break
-			}
-			copy(libc.GoBytes(at, len(v)), v)
-			rc = lib.Xsqlite3_bind_blob(tls, s.raw, n, at, int32(len(v)), 0)
-			at += uintptr(len(v))
-		case nil:
-			rc = lib.Xsqlite3_bind_null(tls, s.raw, n)
+		switch n := int32(i + 1); v.kind {
+		case lib.SQLITE_INTEGER:
+			rc = lib.Xsqlite3_bind_int64(tls, s.raw, n, v.n)
+		case lib.SQLITE_TEXT:
+			rc = lib.Xsqlite3_bind_text(tls, s.raw, n, s.mem+uintptr(from), int32(v.n-from), 0)
+			from = v.n
+		case lib.SQLITE_BLOB:
+			rc = lib.Xsqlite3_bind_blob(tls, s.raw, n, s.mem+uintptr(from), int32(v.n-from), 0)
+			from = v.n
 		default:
-			return fmt.Errorf("sqlite: a value is a %T", v)
+			rc = lib.Xsqlite3_bind_null(tls, s.raw, n)
 		}
-		if err := s.on.fault(rc); err != nil {
-			return err
+		if rc != lib.SQLITE_OK {
+			return s.on.fault(rc)
 		}
 	}
 	return nil
@@ -116,9 +157,12 @@ func (s *stmt) reset() {
 
 // exec runs the statement to completion. A running statement is never cancelled: batches are bounded, and an
 // aborted write would have to be rolled back anyway.
-func (s *stmt) exec(values ...any) error {
-	if err := s.bind(values); err != nil {
-		return err
+func (s *stmt) exec(values ...any) error { return s.run(s.bindAll(values)) }
+
+// run runs the statement with the values that are bound, if bound is nil.
+func (s *stmt) run(bound error) error {
+	if bound != nil {
+		return bound
 	}
 	defer s.reset()
 	for {
@@ -133,15 +177,18 @@ func (s *stmt) change(values ...any) (int64, error) {
 	if err := s.exec(values...); err != nil {
 		return 0, err
 	}
-	return lib.Xsqlite3_changes64(s.on.tls, s.on.db), nil
+	return s.changed(), nil
 }
+
+// changed returns the number of rows that the last run changed.
+func (s *stmt) changed() int64 { return lib.Xsqlite3_changes64(s.on.tls, s.on.db) }
 
 // errStop ends a query early.
 var errStop = errors.New("stop")
 
 // query calls each with every row. The row is valid during the call only; its values remain valid.
 func (s *stmt) query(ctx context.Context, each func(row) error, values ...any) error {
-	if err := s.bind(values); err != nil {
+	if err := s.bindAll(values); err != nil {
 		return err
 	}
 	defer s.reset()
