@@ -15,7 +15,8 @@ const SumColumn = "sum"
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Sum returns the CRC-32C of the values of a row. Each value is hashed as one byte for its type and eight bytes, big
-// endian, for the number or the length of the text or bytes that follow. It keeps no value, so that calls need no memory.
+// endian, for the number or the length of the text or bytes that follow.
+// It keeps no value, so that calls need no memory.
 func Sum(values ...any) int64 {
 	room := sums.Get().(*[]byte) //nolint:forcetypeassert // sums has nothing else
 	b := (*room)[:0]

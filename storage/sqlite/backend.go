@@ -73,6 +73,7 @@ type Cell struct {
 	pulse   atomic.Pointer[cell.Pulse] // the last one committed or read
 
 	postings posting.Cache
+	absent   absent // guarded by possession of the write connection
 
 	pending int // pages in the log; guarded by possession of the write connection
 	pages   int // log size that triggers a checkpoint, in pages

@@ -4,11 +4,14 @@ package sqlite_test
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/locus-db/locus/cell"
 	"github.com/locus-db/locus/counter"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/internal/conformance/entitytest"
@@ -54,6 +57,37 @@ func BenchmarkWrite(b *testing.B) {
 			b.ReportMetric(float64(info.Size())/float64(b.N+share), "file-B/op")
 			b.ReportMetric(float64(written()-before)/float64(b.N), "written-B/op")
 		})
+	}
+}
+
+// BenchmarkAllocate allocates keys of new records, an operation being a key, as a first load does: in groups of 4,000,
+// the share of one cell of sixteen. -benchtime 625000x is its share of ten million records.
+func BenchmarkAllocate(b *testing.B) {
+	const group = 4000
+	c, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "cell.db"), identity(), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	random, before, busy := rand.New(rand.NewPCG(1, 1)), written(), cpu()
+	b.ReportAllocs()
+	for n := 0; n < b.N; n += group {
+		keys := make([]cell.Key, group)
+		for i := range keys {
+			keys[i].Ring = random.Int64()
+			binary.BigEndian.PutUint64(keys[i].Digest[:], random.Uint64())
+			binary.BigEndian.PutUint64(keys[i].Digest[8:], random.Uint64())
+		}
+		if err := c.Update(b.Context(), func(tx storage.Tx) error {
+			_, err := tx.Allocate(b.Context(), keys)
+			return err
+		}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(cpu()-busy)/float64(b.N), "cpu-ns/op")
+	b.ReportMetric(float64(written()-before)/float64(b.N), "written-B/op")
+	if err := c.Close(); err != nil {
+		b.Fatal(err)
 	}
 }
 

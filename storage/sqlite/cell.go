@@ -49,12 +49,12 @@ func (t *tx) Lookup(ctx context.Context, keys []cell.Key) ([]int64, error) {
 	return puids, nil
 }
 
-// Allocate looks the keys up and inserts a row for each new one.
+// Allocate looks up the keys that may be there and inserts a row for each new one.
 func (t *tx) Allocate(ctx context.Context, keys []cell.Key) ([]cell.Allocation, error) {
 	if err := t.alter(ctx); err != nil {
 		return nil, err
 	}
-	puids, err := t.Lookup(ctx, keys)
+	puids, err := t.stored(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -84,6 +84,7 @@ func (t *tx) Allocate(ctx context.Context, keys []cell.Key) ([]cell.Allocation, 
 		}
 		allocations[i] = cell.Allocation{PUID: puid, Fresh: true}
 	}
+	t.cell.absent.add(fresh)
 	if err := t.putKeys(insertKey, fresh); err != nil {
 		return nil, fmt.Errorf("allocate %d keys: %w", len(fresh), err)
 	}
@@ -103,6 +104,7 @@ func (t *tx) Copy(ctx context.Context, rows []cell.Row) error {
 	if err := t.alter(ctx); err != nil {
 		return err
 	}
+	t.cell.absent.stop()
 	if err := t.putKeys(insertMissingKey, rows); err != nil {
 		return fmt.Errorf("copy %d keys: %w", len(rows), err)
 	}

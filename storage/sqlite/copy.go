@@ -132,7 +132,8 @@ func (t *tx) WriteRows(ctx context.Context, table string, rows [][]any) error {
 		}
 		return t.Post(ctx, add, nil)
 	}
-	t.posted = nil // its rows may be postings
+	t.posted = nil       // its rows may be postings
+	t.cell.absent.stop() // or keys
 	of, err := t.rowsOf(table, document.Table)
 	if err != nil {
 		return err

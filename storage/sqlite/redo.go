@@ -16,8 +16,8 @@ import (
 
 var insertRedo = inserting("redo (puid, version, decided, lost)", 4, "ON CONFLICT DO NOTHING")
 
-// PutRedo inserts the entries, several per statement. If one exists, which is rare, all of its statement are read, merged
-// and written again.
+// PutRedo inserts the entries, several per statement. If one exists, which is rare, all of its statement are read,
+// merged and written again.
 func (t *tx) PutRedo(ctx context.Context, entries []derived.Redo) ([]derived.Redo, error) {
 	if err := t.alter(ctx); err != nil {
 		return nil, err
@@ -99,17 +99,33 @@ func readRedo(r row) (derived.Redo, error) {
 	return e, nil
 }
 
-// ClearRedo runs a statement per row.
+// ClearRedo runs a statement for each run of successive puids with the same version, as new records have.
 func (t *tx) ClearRedo(ctx context.Context, entries []derived.Redo) error {
 	if err := t.alter(ctx); err != nil {
 		return err
 	}
-	err := each(t, "DELETE FROM redo WHERE puid = ? AND version <= ? AND decided <= ?", inOrder(entries, compareRedo),
-		func(s *stmt, e derived.Redo) error { return s.exec(int64(e.PUID), e.Version, e.Decided) })
+	sorted := inOrder(entries, compareRedo)
+	var runs [][]derived.Redo
+	for from := 0; from < len(sorted); {
+		to := from + 1
+		for to < len(sorted) && follows(sorted[to-1], sorted[to]) {
+			to++
+		}
+		runs, from = append(runs, sorted[from:to]), to
+	}
+	err := each(t, "DELETE FROM redo WHERE puid BETWEEN ? AND ? AND version <= ? AND decided <= ?", runs,
+		func(s *stmt, run []derived.Redo) error {
+			return s.exec(int64(run[0].PUID), int64(run[len(run)-1].PUID), run[0].Version, run[0].Decided)
+		})
 	if err != nil {
 		return fmt.Errorf("clear %d redo entries: %w", len(entries), err)
 	}
 	return nil
+}
+
+// follows reports whether b is the next entry after a and differs in nothing else.
+func follows(a, b derived.Redo) bool {
+	return b.PUID == a.PUID+1 && b.Version == a.Version && b.Decided == a.Decided
 }
 
 // RedoDepth counts the rows, which are few.

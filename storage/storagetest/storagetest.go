@@ -39,6 +39,7 @@ var cases = conformance.Suite[Cell]{
 	{Name: "EdgesReplaceAndDelete", Run: edgesReplaceAndDelete},
 	{Name: "UnsureBestFirst", Run: unsureBestFirst},
 	{Name: "RedoIsASet", Run: redoIsASet},
+	{Name: "RedoOfNewRecords", Run: redoOfNewRecords},
 	{Name: "RedoKeepsWhatIsThere", Run: redoKeepsWhatIsThere},
 	{Name: "DefinitionsByName", Run: definitionsByName},
 	{Name: "ThousandItems", Run: thousandItems},

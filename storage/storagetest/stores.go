@@ -164,6 +164,21 @@ func clearRedo(t tester, c Cell, entries ...derived.Redo) {
 	conformance.Update(t, c.Update, func(ctx context.Context, tx storage.Tx) error { return tx.ClearRedo(ctx, entries) })
 }
 
+// redoOfNewRecords clears entries that follow each other, as those of new records do.
+func redoOfNewRecords(t tester, c Cell) {
+	var entries []derived.Redo
+	for p := range 9 {
+		entries = append(entries, derived.Redo{PUID: entity.PUID(p), Version: 1})
+	}
+	entries[5].Version, entries[6].Decided = 2, 3
+	putRedo(t, c, entries...)
+	clearRedo(t, c, entries[8], entries[0], entries[1], entries[3], entries[4], derived.Redo{PUID: 5, Version: 1},
+		derived.Redo{PUID: 6, Version: 1, Decided: 2})
+	same(t, "what was not cleared", redo(t, c, all), []derived.Redo{entries[2], entries[5], entries[6], entries[7]})
+	clearRedo(t, c, entries...)
+	same(t, "what was not cleared", len(redo(t, c, all)), 0)
+}
+
 func redoIsASet(t tester, c Cell) {
 	entries := []derived.Redo{{PUID: 5, Version: 2, LostKeys: []uint64{3, 1, 2, 1 << 63}}, {PUID: -7, Version: 1}}
 	same(t, "what was put", putRedo(t, c, entries...), entries)
