@@ -1004,6 +1004,8 @@ type IDRequest struct {
 
 // ImportReport is the object of this name in the OpenAPI document.
 type ImportReport struct {
+	// Where the next import of the table with --since begins; missing without one
+	Cursor *SourcesCursor `json:"cursor,omitempty"`
 	// Name of the file or the table that was read, at most 255 bytes
 	File string `json:"file"`
 	// Rows by outcome, such as created, matched, updated, unchanged and refused
@@ -2104,6 +2106,8 @@ type SinkVerifyRequest struct {
 
 // Source is the object of this name in the OpenAPI document.
 type Source struct {
+	// Number of records that created their entities; the others matched one
+	Created int64 `json:"created"`
 	// The last import of a file or a table; missing without one
 	Import *SourcesImport `json:"import,omitempty"`
 	// The same by kind, in the order of their names
@@ -2119,6 +2123,7 @@ type Source struct {
 
 // SourceKind is the object of this name in the OpenAPI document.
 type SourceKind struct {
+	Created int64     `json:"created"`
 	Kind    string    `json:"kind"`
 	Newest  time.Time `json:"newest"`
 	Records int64     `json:"records"`
@@ -2129,9 +2134,16 @@ type SourceList struct {
 	Sources []Source `json:"sources"`
 }
 
+// SourcesCursor is the object of this name in the OpenAPI document.
+type SourcesCursor struct {
+	Column string `json:"column"`
+	Value  string `json:"value"`
+}
+
 // SourcesImport is the object of this name in the OpenAPI document.
 type SourcesImport struct {
 	At       time.Time        `json:"at"`
+	Cursor   *SourcesCursor   `json:"cursor,omitempty"`
 	File     string           `json:"file"`
 	Outcomes map[string]int64 `json:"outcomes"`
 	Refusals []SourcesRefusal `json:"refusals,omitempty"`

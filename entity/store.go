@@ -123,6 +123,8 @@ type SourceCount struct {
 	Source  string
 	Kind    string
 	Records int64
+	// Created of the records created their entities: they are their own anchors. The others matched one.
+	Created int64
 	// Newest is the latest time at which the source observed one of its records.
 	Newest time.Time
 }

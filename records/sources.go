@@ -20,6 +20,8 @@ import (
 type Source struct {
 	Name    string
 	Records int64
+	// Created of the records created their entities; the others matched one.
+	Created int64
 	// Newest is the latest time at which the source observed one of its records.
 	Newest time.Time
 	// Kinds are the same by kind, in the order of their names.
@@ -61,6 +63,7 @@ func (h *Handle) Sources(ctx context.Context) ([]Source, error) {
 			totals[of] = &entity.SourceCount{Source: c.Source, Kind: c.Kind}
 		}
 		total := totals[of]
+		total.Created += c.Created
 		if total.Records += c.Records; c.Newest.After(total.Newest) {
 			total.Newest = c.Newest
 		}
@@ -78,7 +81,7 @@ func (h *Handle) Sources(ctx context.Context) ([]Source, error) {
 			sources = append(sources, Source{Name: c.Source})
 		}
 		s := &sources[len(sources)-1]
-		s.Kinds, s.Records = append(s.Kinds, *c), s.Records+c.Records
+		s.Kinds, s.Records, s.Created = append(s.Kinds, *c), s.Records+c.Records, s.Created+c.Created
 		if c.Newest.After(s.Newest) {
 			s.Newest = c.Newest
 		}

@@ -25,8 +25,16 @@ type Import struct {
 	Outcomes map[string]int64 `json:"outcomes"`
 	// Refusals counts the refused rows by cause, the most frequent first, at most MaxRefusals causes.
 	Refusals []Refusal `json:"refusals,omitempty"`
+	// Cursor is where the next import with --since begins, nil for an import without one.
+	Cursor *Cursor `json:"cursor,omitempty"`
 	// Stopped is why it ended before its last row, "" if all rows were read; at most MaxFile bytes.
 	Stopped string `json:"stopped,omitempty"`
+}
+
+// Cursor is a place in a table that is read by --since: the rows with at least this value in the column come next.
+type Cursor struct {
+	Column string `json:"column"`
+	Value  string `json:"value"`
 }
 
 // Refused is the outcome of the rows that were refused.
@@ -63,6 +71,8 @@ func (h *Handle) Imported(ctx context.Context, source string, i Import) error {
 		return problem.Invalid("/source", "invalid", "a source is called [a-z0-9][a-z0-9_.-]*, at most 64 bytes")
 	case long(i.File), long(i.Stopped):
 		return problem.Invalid("/file", "invalid", "file and stopped have at most %d bytes", MaxFile)
+	case i.Cursor != nil && (long(i.Cursor.Column) || long(i.Cursor.Value)):
+		return problem.Invalid("/cursor", "invalid", "column and value have at most %d bytes", MaxFile)
 	case len(i.Outcomes) > maxOutcomes, slices.ContainsFunc(slices.Collect(maps.Keys(i.Outcomes)), long):
 		return problem.Invalid("/outcomes", "invalid", "there are at most %d outcomes of %d bytes", maxOutcomes, MaxFile)
 	case len(i.Refusals) > MaxRefusals, slices.ContainsFunc(i.Refusals, func(r Refusal) bool { return long(r.Cause) }):

@@ -910,6 +910,8 @@ export interface IDRequest {
 }
 
 export interface ImportReport {
+  /** Where the next import of the table with --since begins; missing without one */
+  cursor?: SourcesCursor
   /** Name of the file or the table that was read, at most 255 bytes */
   file: string
   /** Rows by outcome, such as created, matched, updated, unchanged and refused */
@@ -1912,6 +1914,8 @@ export interface SinkVerifyRequest {
 }
 
 export interface Source {
+  /** Number of records that created their entities; the others matched one */
+  created: number
   /** The last import of a file or a table; missing without one */
   import?: SourcesImport
   /** The same by kind, in the order of their names */
@@ -1926,6 +1930,7 @@ export interface Source {
 }
 
 export interface SourceKind {
+  created: number
   kind: string
   newest: string
   records: number
@@ -1935,8 +1940,14 @@ export interface SourceList {
   sources: Array<Source> | null
 }
 
+export interface SourcesCursor {
+  column: string
+  value: string
+}
+
 export interface SourcesImport {
   at: string
+  cursor?: SourcesCursor
   file: string
   outcomes: { [name: string]: number }
   refusals?: Array<SourcesRefusal> | null

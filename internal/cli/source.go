@@ -34,7 +34,7 @@ func (a *app) sourceCommand() *cobra.Command {
 func (a *app) sourceList() *cobra.Command {
 	return a.connection(&cobra.Command{
 		Use:   "list",
-		Short: "List the sources that have records, by kind, with the newest observation, the last import, and their streams",
+		Short: "List the sources that have records, by kind and outcome, with the last import, and their streams",
 		Example: "  locus source list\n" +
 			"  locus source list --json | jq .records",
 		Args: arguments(),
@@ -63,7 +63,7 @@ func (a *app) sourceList() *cobra.Command {
 func (a *app) sourceShow() *cobra.Command {
 	return a.connection(&cobra.Command{
 		Use:   "show NAME",
-		Short: "Show the records of a source by kind, its last import with reasons of refusals, and its stream",
+		Short: "Show the records of a source by kind and outcome, its last import with reasons of refusals, and its stream",
 		Example: "  locus source show crm\n" +
 			"  locus source show crm --json | jq .kinds",
 		Args:              arguments("NAME"),
@@ -83,7 +83,7 @@ func (a *app) sourceShow() *cobra.Command {
 			if err := a.printSources([]httpapi.Source{s}); err != nil {
 				return err
 			}
-			return a.printRefusals(s.Import)
+			return a.printImport(s.Import)
 		}),
 	})
 }
@@ -94,17 +94,18 @@ func noRecords(of string) error {
 }
 
 func (a *app) printSources(sources []httpapi.Source) error {
-	t := &term.Table{Header: []string{"source", "kind", "records", "newest", "last import", "file", "rows", "refused"},
-		Right: map[int]bool{2: true, 6: true, 7: true}}
+	t := &term.Table{Header: []string{"source", "kind", "records", "created", "matched", "newest", "last import", "file",
+		"rows", "refused"}, Right: map[int]bool{2: true, 3: true, 4: true, 8: true, 9: true}}
 	var streams []httpapi.Source
 	for _, s := range sources {
 		last := lastImport(s.Import)
 		for _, k := range s.Kinds {
-			t.Add(append([]string{s.Source, k.Kind, fmt.Sprint(k.Records), k.Newest.Format(time.RFC3339)}, last...)...)
+			t.Add(append([]string{s.Source, k.Kind, fmt.Sprint(k.Records), fmt.Sprint(k.Created),
+				fmt.Sprint(k.Records - k.Created), k.Newest.Format(time.RFC3339)}, last...)...)
 			last = lastImport(nil)
 		}
 		if len(s.Kinds) == 0 && s.Import != nil {
-			t.Add(append([]string{s.Source, "", "0", ""}, last...)...)
+			t.Add(append([]string{s.Source, "", "0", "0", "0", ""}, last...)...)
 		}
 		if s.Stream != nil {
 			streams = append(streams, s)

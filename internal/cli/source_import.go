@@ -41,7 +41,9 @@ func (im *importer) report(ctx context.Context, failed error) {
 		if len(records.CheckRef(entity.Ref{Source: source, Key: "any"})) > 0 {
 			continue // no record can have this source, so all of its rows were refused
 		}
-		body, err := json.Marshal(httpapi.ReportOf(filepath.Base(im.plan.File()), im.state.Sources[source], stopped))
+		said := httpapi.ReportOf(filepath.Base(im.plan.File()), im.state.Sources[source], stopped)
+		said.Cursor = im.cursor(failed)
+		body, err := json.Marshal(said)
 		if err == nil {
 			_, err = im.client.do(ctx, http.MethodPut, sourcePath(source)+"/import", nil, body, nil)
 		}
@@ -52,6 +54,19 @@ func (im *importer) report(ctx context.Context, failed error) {
 			return
 		}
 	}
+}
+
+// cursor returns where the next import with --since begins, nil for one that never had it. Only an import of all rows
+// moves it.
+func (im *importer) cursor(failed error) *sources.Cursor {
+	next := im.state.Next
+	if failed != nil || im.flags.limit > 0 {
+		next = im.state.Since
+	}
+	if !im.plan.Database || im.plan.Since() == "" || next == "" {
+		return nil
+	}
+	return &sources.Cursor{Column: im.plan.Since(), Value: next}
 }
 
 // lastImport returns the cells about the last import of a source.
@@ -66,13 +81,26 @@ func lastImport(i *sources.Import) []string {
 	return []string{i.At.Format(time.RFC3339), file, fmt.Sprint(i.Rows), fmt.Sprint(i.Refused())}
 }
 
-// printRefusals prints why the last import refused rows, and why it stopped.
-func (a *app) printRefusals(i *sources.Import) error {
+// printImport prints what became of the rows of the last import, why it refused some, why it stopped, and where the
+// next one begins.
+func (a *app) printImport(i *sources.Import) error {
 	if i == nil {
 		return nil
 	}
 	if i.Stopped != "" {
 		a.say("the last import stopped: %s", term.Escape(i.Stopped))
+	}
+	if i.Cursor != nil {
+		a.say("the next import with --since %s begins at %s", term.Escape(i.Cursor.Column), term.Escape(i.Cursor.Value))
+	}
+	became := &term.Table{Header: []string{"outcome", "rows"}, Right: map[int]bool{1: true}}
+	for _, outcome := range outcomes {
+		if n := i.Outcomes[outcome.name]; n > 0 {
+			became.Add(outcome.word, fmt.Sprint(n))
+		}
+	}
+	if err := a.printTable(became); err != nil {
+		return err
 	}
 	if len(i.Refusals) == 0 {
 		return nil

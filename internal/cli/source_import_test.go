@@ -71,7 +71,49 @@ func TestSourceList_ShowsTheLastImport(t *testing.T) {
 		t.Fatal(err)
 	}
 	done(t, "ingest", "--data", data, in)
-	if got := done(t, "source", "list", "--data", data).stdout; !strings.Contains(got, "all.csv\t1\t0\n") || !strings.Contains(got, "web\t\t0\t\t2") {
+	if got := done(t, "source", "list", "--data", data).stdout; !strings.Contains(got, "all.csv\t1\t0\n") || !strings.Contains(got, "web\t\t0\t0\t0\t\t2") {
 		t.Error(got)
+	}
+}
+
+// Records are counted by outcome as they are now, and the rows of the last import as they were. The cursor of --since
+// is that of the last import that read all rows.
+func TestSourceShow_CountsOutcomes(t *testing.T) {
+	t.Parallel()
+	longtest.Slow(t)
+	dir, db := shop(t)
+	data, name := filepath.Join(dir, "data"), "sqlite:"+filepath.Join(dir, "shop.db")
+	if _, err := db.Exec(`DELETE FROM customers WHERE no > 4; UPDATE customers SET company = 'Blue Door Books' WHERE no < 3;
+		UPDATE customers SET company = NULL WHERE no = 4`); err != nil {
+		t.Fatal(err)
+	}
+	ingest := []string{"ingest", "--data", data, name, "--table", "customers", "--set", "name=company", "--ignore", "photo", "--since", "changed"}
+	for _, step := range []struct {
+		change  string
+		args    []string
+		refused bool
+		want    []string
+		said    string
+	}{
+		{"", nil, true, []string{"customers\tplace\t3\t2\t1\t", "outcome\trows\nnew\t2\nmatched\t1\nrefused\t1\n"}, "changed begins at 2026-01-14"},
+		{"UPDATE customers SET company = 'Quill Optics', changed = '2026-01-20' WHERE no IN (2, 4)", []string{"--limit", "1"}, false,
+			[]string{"customers\tplace\t3\t3\t0\t", "outcome\trows\nupdated\t1\n"}, "changed begins at 2026-01-14"},
+		{"", nil, false, []string{"customers\tplace\t4\t3\t1\t", "outcome\trows\nmatched\t1\nunchanged\t1\n"}, "changed begins at 2026-01-20"},
+	} {
+		if _, err := db.Exec(step.change); err != nil {
+			t.Fatal(err)
+		}
+		if r := run(t.Context(), nil, append(ingest, step.args...)...); (r.code == 3) != step.refused {
+			t.Fatal(r.code, r.err)
+		}
+		got := run(t.Context(), nil, "source", "show", "customers", "--data", data)
+		for _, want := range step.want {
+			if !strings.Contains(got.stdout, want) {
+				t.Errorf("%v: %s, want %q", step.args, got.stdout, want)
+			}
+		}
+		if !strings.Contains(got.err, step.said) {
+			t.Errorf("%v: %s, want %q", step.args, got.err, step.said)
+		}
 	}
 }

@@ -24,14 +24,15 @@ func (r *viewer) source(a Source) Source {
 		}
 		if a.Import != nil {
 			left := *a.Import
-			left.Refusals, a.Import = nil, &left
+			left.Refusals, left.Cursor, a.Import = nil, nil, &left
 		}
 		return a
 	}
 	a.Stream, a.Import = nil, nil
 	a.Kinds = only(a.Kinds, func(k SourceKind) bool { return r.Sees(k.Kind) }, asIs)
-	a.Records, a.Newest = 0, time.Time{}
+	a.Records, a.Created, a.Newest = 0, 0, time.Time{}
 	for _, k := range a.Kinds {
+		a.Created += k.Created
 		if a.Records += k.Records; k.Newest.After(a.Newest) {
 			a.Newest = k.Newest
 		}

@@ -22,6 +22,7 @@ type SourceList struct {
 type Source struct {
 	Source  string       `json:"source"`
 	Records int64        `json:"records" doc:"Number of live records"`
+	Created int64        `json:"created" doc:"Number of records that created their entities; the others matched one"`
 	Newest  time.Time    `json:"newest" doc:"Newest observed_at of a live record"`
 	Kinds   []SourceKind `json:"kinds" doc:"The same by kind, in the order of their names"`
 	// Import is the last one that was reported.
@@ -33,13 +34,14 @@ type Source struct {
 type SourceKind struct {
 	Kind    string    `json:"kind"`
 	Records int64     `json:"records"`
+	Created int64     `json:"created"`
 	Newest  time.Time `json:"newest"`
 }
 
 func oneSource(s *records.Source) Source {
-	of := Source{Source: s.Name, Records: s.Records, Newest: s.Newest}
+	of := Source{Source: s.Name, Records: s.Records, Created: s.Created, Newest: s.Newest}
 	for _, k := range s.Kinds {
-		of.Kinds = append(of.Kinds, SourceKind{k.Kind, k.Records, k.Newest})
+		of.Kinds = append(of.Kinds, SourceKind{k.Kind, k.Records, k.Created, k.Newest})
 	}
 	return of
 }

@@ -20,6 +20,7 @@ type ImportReport struct {
 	Rows     int64             `json:"rows" doc:"Number of rows read, also refused ones"`
 	Outcomes map[string]int64  `json:"outcomes" doc:"Rows by outcome, such as created, matched, updated, unchanged and refused"`
 	Refusals []sources.Refusal `json:"refusals,omitempty" maxItems:"20" doc:"Refused rows by cause, the most frequent first"`
+	Cursor   *sources.Cursor   `json:"cursor,omitempty" doc:"Where the next import of the table with --since begins; missing without one"`
 	Stopped  string            `json:"stopped,omitempty" doc:"Why it ended before its last row; missing if all rows were read"`
 }
 
@@ -47,7 +48,8 @@ func reportText(text string) string {
 
 // stored returns the report as it is stored.
 func (r *ImportReport) stored() sources.Import {
-	return sources.Import{File: r.File, Rows: r.Rows, Outcomes: r.Outcomes, Refusals: r.Refusals, Stopped: r.Stopped}
+	return sources.Import{File: r.File, Rows: r.Rows, Outcomes: r.Outcomes, Refusals: r.Refusals, Cursor: r.Cursor,
+		Stopped: r.Stopped}
 }
 
 // putImport stores what the program that ran an import reports about it.
@@ -56,7 +58,7 @@ func (s *Server) putImport(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := object(c.body, "file", "rows", "outcomes", "refusals", "stopped"); err != nil {
+	if _, err := object(c.body, "file", "rows", "outcomes", "refusals", "cursor", "stopped"); err != nil {
 		return nil, err
 	}
 	var in ImportReport

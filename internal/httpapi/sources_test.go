@@ -34,9 +34,10 @@ func TestSources_CountLiveRecords(t *testing.T) {
 		t.Fatal(got.Body)
 	}
 	day := func(d int) time.Time { return time.Date(2026, 1, d, 0, 0, 0, 0, time.UTC) }
-	crm := httpapi.Source{Source: "crm", Records: 7, Newest: day(7), Kinds: []httpapi.SourceKind{{Kind: "person", Records: 3, Newest: day(7)}, {Kind: "place", Records: 4, Newest: day(6)}}}
+	crm := httpapi.Source{Source: "crm", Records: 7, Created: 7, Newest: day(7), Kinds: []httpapi.SourceKind{{Kind: "person", Records: 3, Created: 3, Newest: day(7)},
+		{Kind: "place", Records: 4, Created: 4, Newest: day(6)}}}
 	want := httpapi.SourceList{Sources: []httpapi.Source{
-		{Source: "a", Records: 1, Newest: day(9), Kinds: []httpapi.SourceKind{{Kind: "place", Records: 1, Newest: day(9)}}},
+		{Source: "a", Records: 1, Created: 1, Newest: day(9), Kinds: []httpapi.SourceKind{{Kind: "place", Records: 1, Created: 1, Newest: day(9)}}},
 		crm,
 	}}
 	if diff := cmp.Diff(want, decode[httpapi.SourceList](f.get("/v1/sources"))); diff != "" {
@@ -59,7 +60,7 @@ func TestSources_ShowTheLastImport(t *testing.T) {
 		return f.do(http.MethodPut, "/v1/sources/"+source+"/import", body, "Content-Type", "application/json")
 	}
 	for source, body := range map[string]string{
-		"crm":  `{"file":"crm.csv","rows":3,"outcomes":{"created":1,"refused":2},"refusals":[{"cause":"name missing","rows":2,"first":3}]}`,
+		"crm":  `{"file":"crm.csv","rows":3,"outcomes":{"created":1,"refused":2},"refusals":[{"cause":"name missing","rows":2,"first":3}],"cursor":{"column":"phone","value":"415"}}`,
 		"web":  `{"file":"web.csv","rows":2,"outcomes":{"refused":2}}`,
 		"gone": `{"file":"gone.csv","rows":2,"outcomes":{"created":2}}`,
 	} {
@@ -89,7 +90,7 @@ func TestSources_ShowTheLastImport(t *testing.T) {
 			t.Errorf("%s: %+v", c.name, list)
 			continue
 		}
-		if i := list[0].Import; i != nil && (i.File != "crm.csv" || i.Outcomes["refused"] != 2 || len(i.Refusals) != c.causes) {
+		if i := list[0].Import; i != nil && (i.File != "crm.csv" || i.Outcomes["refused"] != 2 || len(i.Refusals) != c.causes || (i.Cursor != nil) != (c.causes > 0)) {
 			t.Errorf("%s: %+v", c.name, i)
 		}
 	}

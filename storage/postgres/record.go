@@ -24,8 +24,8 @@ const (
 	sqlHold         = " ORDER BY puid FOR NO KEY UPDATE"
 	sqlListAll      = "SELECT " + recordColumns + " FROM record WHERE puid > $1 AND body IS NOT NULL ORDER BY puid LIMIT $2"
 	sqlListSource   = "SELECT " + recordColumns + " FROM record WHERE puid > $1 AND source = $3 AND body IS NOT NULL ORDER BY puid LIMIT $2"
-	sqlCountRecords = `SELECT source, kind, count(*), max(observed), max(puid)
-		FROM (SELECT source, kind, observed, puid FROM record WHERE puid > $1 AND body IS NOT NULL ORDER BY puid LIMIT $2) AS r GROUP BY source, kind`
+	sqlCountRecords = `SELECT source, kind, count(*), count(*) FILTER (WHERE anchor = puid), max(observed), max(puid)
+		FROM (SELECT source, kind, anchor, observed, puid FROM record WHERE puid > $1 AND body IS NOT NULL ORDER BY puid LIMIT $2) AS r GROUP BY source, kind`
 
 	sqlPutRecords = `INSERT INTO record (puid, source, key, version, birth, anchor, observed, body, kind, sum)
 		SELECT puid, source, key, version, birth, anchor, observed, body::json, kind, sum
@@ -161,7 +161,7 @@ func (t *tx) CountRecords(ctx context.Context, after entity.PUID,
 	err = t.query(ctx, sqlCountRecords, func(r pgx.Rows) error {
 		var c entity.SourceCount
 		var newest, last int64
-		if err := r.Scan(&c.Source, &c.Kind, &c.Records, &newest, &last); err != nil {
+		if err := r.Scan(&c.Source, &c.Kind, &c.Records, &c.Created, &newest, &last); err != nil {
 			return err
 		}
 		c.Newest = time.UnixMilli(newest).UTC()

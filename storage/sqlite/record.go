@@ -21,8 +21,8 @@ const (
 	sqlRecords      = "SELECT j.key, " + recordColumns + " FROM json_each(?) AS j CROSS JOIN record AS r ON r.puid = j.value"
 	sqlListAll      = "SELECT 0, " + recordColumns + " FROM record AS r WHERE puid > ? AND body IS NOT NULL ORDER BY puid LIMIT +?"
 	sqlListSource   = "SELECT 0, " + recordColumns + " FROM record AS r WHERE source = ? AND puid > ? AND body IS NOT NULL ORDER BY puid LIMIT +?"
-	sqlCountRecords = `SELECT source, kind, count(*), max(observed), max(puid)
-		FROM (SELECT source, kind, observed, puid FROM record WHERE puid > ? AND body IS NOT NULL ORDER BY puid LIMIT +?) GROUP BY source, kind`
+	sqlCountRecords = `SELECT source, kind, count(*), sum(anchor = puid), max(observed), max(puid)
+		FROM (SELECT source, kind, anchor, observed, puid FROM record WHERE puid > ? AND body IS NOT NULL ORDER BY puid LIMIT +?) GROUP BY source, kind`
 
 	sqlListBirths = "SELECT id, puid, successor FROM birth WHERE id > ? ORDER BY id LIMIT +?"
 )
@@ -140,9 +140,10 @@ func (t *tx) CountRecords(ctx context.Context, after entity.PUID,
 	next, seen := math.MinInt64, int64(0)
 	err = t.query(ctx, sqlCountRecords, func(r row) error {
 		counts = append(counts, entity.SourceCount{
-			Source: r.text(0), Kind: r.text(1), Records: r.int(2), Newest: time.UnixMilli(r.int(3)).UTC(),
+			Source: r.text(0), Kind: r.text(1), Records: r.int(2), Created: r.int(3),
+			Newest: time.UnixMilli(r.int(4)).UTC(),
 		})
-		next, seen = max(next, entity.PUID(r.int(4))), seen+r.int(2)
+		next, seen = max(next, entity.PUID(r.int(5))), seen+r.int(2)
 		return nil
 	}, int64(after), int64(limit))
 	if err != nil {

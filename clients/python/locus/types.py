@@ -933,6 +933,8 @@ class IDRequest(TypedDict):
 
 
 class ImportReport(TypedDict):
+    # Where the next import of the table with --since begins; missing without one
+    cursor: NotRequired[SourcesCursor]
     # Name of the file or the table that was read, at most 255 bytes
     file: str
     # Rows by outcome, such as created, matched, updated, unchanged and refused
@@ -1953,6 +1955,7 @@ class SinkVerifyRequest(TypedDict):
 Source = TypedDict(
     "Source",
     {
+        "created": "int",
         "import": "NotRequired[SourcesImport]",
         "kinds": "list[SourceKind] | None",
         "newest": "str",
@@ -1964,6 +1967,7 @@ Source = TypedDict(
 
 
 class SourceKind(TypedDict):
+    created: int
     kind: str
     newest: str
     records: int
@@ -1973,8 +1977,14 @@ class SourceList(TypedDict):
     sources: list[Source] | None
 
 
+class SourcesCursor(TypedDict):
+    column: str
+    value: str
+
+
 class SourcesImport(TypedDict):
     at: str
+    cursor: NotRequired[SourcesCursor]
     file: str
     outcomes: dict[str, int]
     refusals: NotRequired[list[SourcesRefusal] | None]

@@ -100,6 +100,9 @@ func (m *model) CountRecords(ctx context.Context, after entity.PUID,
 			counts = append(counts, entity.SourceCount{Source: r.Source, Kind: r.Kind})
 		}
 		counts[i].Records++
+		if r.Anchor == r.PUID {
+			counts[i].Created++
+		}
 		if r.Observed.After(counts[i].Newest) {
 			counts[i].Newest = r.Observed
 		}

@@ -187,27 +187,28 @@ func countOf(ctx context.Context, s entity.Store, after entity.PUID, limit int) 
 }
 
 func countRecordsInPages(t tester, c Cell) {
-	of := func(p entity.PUID, source, kind string, hour int) *entity.Record {
+	of := func(p, anchor entity.PUID, source, kind string, hour int) *entity.Record {
 		r := record(p)
+		r.Anchor = anchor
 		r.Source, r.Kind, r.Observed = source, kind, time.Date(2026, 1, 2, hour, 0, 0, 0, time.UTC)
 		return r
 	}
-	putRecords(t, c, of(-9, "osm", "place", 3), of(-2, "osm", "place", 5), tombstone(1, 4), of(4, "crm", "place", 1),
-		of(5, "osm", "person", 2), of(6, "osm", "place", 4))
-	count := func(source, kind string, n int64, hour int) entity.SourceCount {
-		return entity.SourceCount{Source: source, Kind: kind, Records: n,
+	putRecords(t, c, of(-9, -9, "osm", "place", 3), of(-2, -9, "osm", "place", 5), tombstone(1, 4),
+		of(4, -9, "crm", "place", 1), of(5, 5, "osm", "person", 2), of(6, 6, "osm", "place", 4))
+	count := func(source, kind string, n, created int64, hour int) entity.SourceCount {
+		return entity.SourceCount{Source: source, Kind: kind, Records: n, Created: created,
 			Newest: time.Date(2026, 1, 2, hour, 0, 0, 0, time.UTC)}
 	}
 	page := func(after entity.PUID, limit int) counted {
 		return read(t, c, func(ctx context.Context, s entity.Store) (counted, error) { return countOf(ctx, s, after, limit) })
 	}
 	same(t, "all", page(math.MinInt64, 100), counted{Counts: []entity.SourceCount{
-		count("crm", "place", 1, 1), count("osm", "person", 1, 2), count("osm", "place", 3, 5),
+		count("crm", "place", 1, 0, 1), count("osm", "person", 1, 1, 2), count("osm", "place", 3, 2, 5),
 	}})
 	same(t, "the first three", page(math.MinInt64, 3),
-		counted{Counts: []entity.SourceCount{count("crm", "place", 1, 1), count("osm", "place", 2, 5)}, Next: 4})
+		counted{Counts: []entity.SourceCount{count("crm", "place", 1, 0, 1), count("osm", "place", 2, 1, 5)}, Next: 4})
 	same(t, "the other two", page(4, 3),
-		counted{Counts: []entity.SourceCount{count("osm", "person", 1, 2), count("osm", "place", 1, 4)}})
+		counted{Counts: []entity.SourceCount{count("osm", "person", 1, 1, 2), count("osm", "place", 1, 1, 4)}})
 	same(t, "after the last", page(6, 3), counted{})
 }
 
