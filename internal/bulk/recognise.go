@@ -135,6 +135,7 @@ type guessed struct {
 func (r *recognition) guessAttributes() {
 	r.completeAddress()
 	r.completeDate()
+	r.completePoint()
 	taken := map[string]bool{}
 	for _, s := range r.mapping.set {
 		taken[s.attribute] = true
@@ -189,6 +190,7 @@ func (r *recognition) guessAttributes() {
 	of, has := r.addresses(all)
 	slices.SortStableFunc(all, func(a, b guessed) int {
 		return cmp.Or(cmp.Compare(r.codes(a), r.codes(b)), cmp.Compare(a.alias, b.alias), cmp.Compare(sparse(a), sparse(b)),
+			cmp.Compare(forMail(of[a.column]), forMail(of[b.column])),
 			cmp.Compare(sizeOf(has[of[b.column]], has[""]), sizeOf(has[of[a.column]], has[""])))
 	})
 	all = r.oneAddress(all, of, has)
@@ -198,6 +200,10 @@ func (r *recognition) guessAttributes() {
 			continue
 		}
 		if g.attribute.Many && taken[g.attribute.Name] && r.mapping.isSet(g.attribute.Name) {
+			continue
+		}
+		if r.isOwner(g, all) {
+			r.misfits[name] = fmt.Sprintf("column %.60q has one value in all rows, beside another column with %s", name, g.attribute.Name)
 			continue
 		}
 		if g.attribute.Type == match.TypeAddress && r.composeAddress(g) || isNamePart(g.attribute) && r.composeName(g) {
@@ -213,22 +219,6 @@ func (r *recognition) guessAttributes() {
 			r.reasons[name] += fmt.Sprintf("; %d of %d are not compared: no year", n, len(r.columns[g.column].values))
 		}
 	}
-}
-
-// codes returns 1 if a column for a name has mostly codes, as Supplier has beside Supplier Name, or one value in all
-// rows, as Vendor has in the orders of a shop, and otherwise 0.
-func (r *recognition) codes(g guessed) int {
-	values, coded := r.columns[g.column].values, 0
-	for _, v := range values {
-		if codeForm.MatchString(strings.TrimSpace(v)) {
-			coded++
-		}
-	}
-	constant := len(values) > 2 && !slices.ContainsFunc(values, func(v string) bool { return v != values[0] })
-	if g.attribute.Type == match.TypeName && (coded*2 > len(values) || constant) {
-		return 1
-	}
-	return 0
 }
 
 // SourceOf derives a source from the name of a file, "" if that is not possible.

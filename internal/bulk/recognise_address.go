@@ -76,6 +76,26 @@ func addressOf(name, part string) string {
 	}), " ")
 }
 
+// forMail returns 0 for the words of an address where the thing is, such as a practice location, 2 for one that only
+// takes its mail, and 1 for others.
+func forMail(address string) int {
+	rank := 1
+	for _, w := range strings.Fields(address) {
+		switch {
+		case locationWords[w]:
+			return 0
+		case mailWords[w]:
+			rank = 2
+		}
+	}
+	return rank
+}
+
+var (
+	locationWords = nameSet("location physical practice premises residence residential res situs site")
+	mailWords     = nameSet("mail mailing correspondence pobox")
+)
+
 // isHome reports whether a column that is named like an attribute has a part of an address.
 func (r *recognition) isHome(c sampled) (attribute string, ok bool) {
 	uses, _ := r.mapping.resolve(c.name)

@@ -5,6 +5,7 @@ package bulk
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/locus-db/locus/match"
 )
@@ -15,9 +16,45 @@ func (r *recognition) people() bool {
 		uses, _ := r.mapping.resolve(c.name)
 		return slices.ContainsFunc(uses, func(u use) bool {
 			a, ok := r.kind.Attribute(u.attribute)
-			return ok && u.kind == useAttribute && a.Type == match.TypeName && match.NamesPeople(c.values)
+			return ok && u.kind == useAttribute && a.Type == match.TypeName && r.namePeople(c.values)
 		})
 	})
+}
+
+// namePeople reports whether the names in a column are those of people: as names, or by the mailboxes beside them.
+func (r *recognition) namePeople(values []string) bool {
+	if match.NamesPeople(values) {
+		return true
+	}
+	boxes := map[string]bool{}
+	for _, v := range values {
+		if words := strings.Fields(strings.ToLower(v)); len(words) == 2 || len(words) == 3 {
+			for _, box := range mailboxes(words[0], words[len(words)-1]) {
+				boxes[box] = true
+			}
+		}
+	}
+	return slices.ContainsFunc(r.columns, func(c sampled) bool {
+		named := 0
+		for _, v := range c.values {
+			if box, _, found := strings.Cut(strings.ToLower(strings.TrimSpace(v)), "@"); found && boxes[strings.TrimRight(box, "0123456789")] {
+				named++
+			}
+		}
+		return 2*named > len(values)
+	})
+}
+
+// mailboxes are the forms that the mailbox of a person has and that of a firm hardly ever: ada.lovelace, a.lovelace,
+// alovelace. A firm may have its name as one word.
+func mailboxes(given, family string) []string {
+	first, _ := utf8.DecodeRuneInString(given)
+	initial := string(first)
+	boxes := []string{initial + family}
+	for _, mark := range []string{".", "_", "-"} {
+		boxes = append(boxes, given+mark+family, family+mark+given, initial+mark+family)
+	}
+	return boxes
 }
 
 // isRareName reports whether a column has the names of people whom less than half of the rows have: most rows of such a
@@ -52,7 +89,7 @@ func isNamePart(a *match.Attribute) bool {
 // namesPersons reports whether a column such as Customer has the names of people, beside how they are reached.
 func (r *recognition) namesPersons(a *match.Attribute, plain string, values []string) bool {
 	if a.Type != match.TypeName || a.Role != match.RoleNone || r.kind.Style() != match.StylePerson ||
-		!personColumns[plain] || !match.NamesPeople(values) {
+		!personColumns[plain] || !r.namePeople(values) {
 		return false
 	}
 	return slices.ContainsFunc(r.columns, func(c sampled) bool {

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/locus-db/locus/match"
+)
+
+// fine is a number with three decimals or more: degrees that are exact to a hundred metres.
+var fine = regexp.MustCompile(`^-?\d{1,3}\.\d{3,}$`)
+
+// completePoint guesses the longitude and the latitude of columns X and Y, as programs for maps write points, if nearly
+// all values are fine degrees. Others are metres of a projection or pixels.
+func (r *recognition) completePoint() {
+	var point [2]int
+	for axis, want := range []struct {
+		role  match.Role
+		name  string
+		limit float64
+	}{{match.RoleLongitude, "x", 180}, {match.RoleLatitude, "y", 90}} {
+		point[axis] = -1
+		for i, c := range r.columns {
+			if uses, _ := r.mapping.resolve(c.name); c.plain == want.name && len(uses) == 0 && areFine(c.values, want.limit) {
+				point[axis] = i
+			}
+		}
+		a := r.attributeOf(want.role)
+		if point[axis] < 0 || a == nil || r.mapping.isSet(a.Name) {
+			return
+		}
+		for _, c := range r.columns {
+			if uses, _ := r.mapping.resolve(c.name); len(uses) > 0 && uses[0].attribute == a.Name || aliasOf(r.kind, a, c.plain) != noAlias && len(c.values) > 0 {
+				return
+			}
+		}
+	}
+	for axis, role := range []match.Role{match.RoleLongitude, match.RoleLatitude} {
+		name := r.columns[point[axis]].name
+		r.mapping.guess[name], r.reasons[name] = r.attributeOf(role).Name, "X and Y in degrees"
+	}
+}
+
+// attributeOf returns the attribute with a role, nil if there is none.
+func (r *recognition) attributeOf(role match.Role) *match.Attribute {
+	for i := range r.kind.Attributes {
+		if r.kind.Attributes[i].Role == role {
+			return &r.kind.Attributes[i]
+		}
+	}
+	return nil
+}
+
+// areFine reports whether nearly all values are fine degrees up to a limit, north or south, east or west.
+func areFine(values []string, limit float64) bool {
+	good := 0
+	for _, value := range values {
+		value = strings.TrimSpace(value)
+		degrees, err := strconv.ParseFloat(value, 64)
+		if err == nil && fine.MatchString(value) && degrees >= -limit && degrees <= limit {
+			good++
+		}
+	}
+	return good > 0 && good*10 >= len(values)*8
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What a column means may depend on its values and on the other columns.
+func TestRecognise_ByOtherColumns(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, text, want string }{
+		{"a point", "X,Y,id,name\n7.09981,50.73392,1,Blue Door\n-7.10120,-50.73521,2,Corner Bakery\n", "- key=id longitude latitude - name"},
+		{"metres", "X,Y,id,name\n365412.512,5622841.208,1,Blue Door\n365499.120,5622901.771,2,Corner Bakery\n", "- key=id - - - name"},
+		{"pixels", "x,y,id,name\n12,80,1,Blue Door\n64,16,2,Corner Bakery\n", "- key=id - - - name"},
+		{"beyond a pole", "x,y,id,name\n12.1234,99.1234,1,Blue Door\n64.1234,96.1234,2,Corner Bakery\n", "- key=id - - - name"},
+		{"a point beside its names", "X,Y,id,name,lat,lon\n7.09981,50.73392,1,Blue Door,50.73392,7.09981\n7.10120,50.73521,2,Corner Bakery,50.73521,7.10120\n", "- key=id - - - name latitude longitude"},
+		{"mailboxes of people", "id,Name,Email,City\n1,Tjorven Quast,tjorven.quast@example.org,Bonn\n2,Oddvar Nissum,o.nissum2@example.org,Kiel\n3,Ylva Maarup,hello@example.org,Kiel\n", "person key=id - name emails city"},
+		{"mailboxes of firms", "id,Name,Email,City\n1,Blue Door,bluedoor@example.org,Bonn\n2,Corner Bakery,info@corner.example,Kiel\n3,Harbor Light,ann.lee@example.org,Kiel\n", "- key=id - name emails city"},
+		{"the shop's own mailbox", "id,Name,From Email,To Email\n1,Ada Lovelace,ada.lovelace@example.org,shop@example.org\n2,Alan Turing,aturing@example.org,shop@example.org\n3,Grace Hopper,grace@example.org,shop@example.org\n", "person key=id - name emails -"},
+		{"one mailbox of all branches", "id,Name,Email\n1,Blue Door Bonn,all@example.org\n2,Blue Door Kiel,all@example.org\n3,Blue Door Ulm,all@example.org\n", "- key=id - name emails"},
+		{"mail and location", "id,Name,Mailing Street,Mailing City,Location Street,Location City\n1,Blue Door,PO Box 1,Kiel,Ring 1,Bonn\n2,Corner Bakery,PO Box 2,Kiel,Ring 2,Ulm\n", "- key=id - name - - address city"},
+		{"mail and a city", "id,Name,Mailing Street,Mailing City,Location City\n1,Blue Door,PO Box 1,Kiel,Bonn\n2,Corner Bakery,PO Box 2,Kiel,Ulm\n", "- key=id - name address city -"},
+		{"mail and others", "id,Name,Other Street,Other City,Mailing Street,Mailing City\n1,Blue Door,Ring 1,Bonn,Weg 1,Kiel\n2,Corner Bakery,Ring 2,Ulm,Weg 2,Kiel\n", "- key=id - name - - address city"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(c.want, brief(recognised(t, c.name, c.text, nil))); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
