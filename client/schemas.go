@@ -1933,13 +1933,21 @@ type Schema struct {
 type SchemaAttribute struct {
 	// Column names by which import recognises the attribute
 	Aliases []string `json:"aliases,omitempty"`
+	// Whether rollups may count it as a dimension
+	Dimension bool `json:"dimension,omitempty"`
 	// Shown as a list
 	Many bool   `json:"many"`
 	Name string `json:"name"`
 	// Whether a record without it is refused
 	Required bool   `json:"required"`
 	Role     string `json:"role,omitempty"`
-	Type     string `json:"type"`
+	// Where ids are unique; missing for within their source
+	Scope string `json:"scope,omitempty"`
+	// How names are compared: as those of persons, or as titles; missing for those of businesses
+	Style string `json:"style,omitempty"`
+	// Whether rollups may group by it
+	Tag  bool   `json:"tag,omitempty"`
+	Type string `json:"type"`
 }
 
 // Series is the object of this name in the OpenAPI document.

@@ -1756,12 +1756,20 @@ export interface Schema {
 export interface SchemaAttribute {
   /** Column names by which import recognises the attribute */
   aliases?: Array<string> | null
+  /** Whether rollups may count it as a dimension */
+  dimension?: boolean
   /** Shown as a list */
   many: boolean
   name: string
   /** Whether a record without it is refused */
   required: boolean
   role?: string
+  /** Where ids are unique; missing for within their source */
+  scope?: string
+  /** How names are compared: as those of persons, or as titles; missing for those of businesses */
+  style?: string
+  /** Whether rollups may group by it */
+  tag?: boolean
   type: string
 }
 

@@ -127,8 +127,8 @@ func (c *client) schema(ctx context.Context, name string) (*match.Schema, []stri
 	kind := &match.Schema{Kind: answer.Kind, Version: answer.Version}
 	for _, attribute := range answer.Attributes {
 		kind.Attributes = append(kind.Attributes, match.Attribute{
-			Name: attribute.Name, Type: attribute.Type, Role: attribute.Role, Many: attribute.Many, Required: attribute.Required,
-			Aliases: attribute.Aliases,
+			Name: attribute.Name, Type: attribute.Type, Role: attribute.Role, Style: attribute.Style, Scope: attribute.Scope,
+			Many: attribute.Many, Required: attribute.Required, Tag: attribute.Tag, Dimension: attribute.Dimension, Aliases: attribute.Aliases,
 		})
 	}
 	return kind, answer.Kinds, nil

@@ -31,12 +31,16 @@ type Schema struct {
 
 // SchemaAttribute is one attribute of a kind.
 type SchemaAttribute struct {
-	Name     string     `json:"name"`
-	Type     match.Type `json:"type"`
-	Role     match.Role `json:"role,omitempty"`
-	Many     bool       `json:"many" doc:"Shown as a list"`
-	Required bool       `json:"required" doc:"Whether a record without it is refused"`
-	Aliases  []string   `json:"aliases,omitempty" doc:"Column names by which import recognises the attribute"`
+	Name      string      `json:"name"`
+	Type      match.Type  `json:"type"`
+	Role      match.Role  `json:"role,omitempty"`
+	Style     match.Style `json:"style,omitempty" doc:"How names are compared: as those of persons, or as titles; missing for those of businesses"`
+	Scope     match.Scope `json:"scope,omitempty" doc:"Where ids are unique; missing for within their source"`
+	Many      bool        `json:"many" doc:"Shown as a list"`
+	Required  bool        `json:"required" doc:"Whether a record without it is refused"`
+	Tag       bool        `json:"tag,omitempty" doc:"Whether rollups may group by it"`
+	Dimension bool        `json:"dimension,omitempty" doc:"Whether rollups may count it as a dimension"`
+	Aliases   []string    `json:"aliases,omitempty" doc:"Column names by which import recognises the attribute"`
 }
 
 func (s *Server) why(c *call) (any, error) {
@@ -89,8 +93,8 @@ func (s *Server) schema(c *call) (any, error) {
 	}
 	for _, a := range kind.Attributes {
 		answer.Attributes = append(answer.Attributes, SchemaAttribute{
-			Name: a.Name, Type: a.Type, Role: a.Role, Many: a.Many, Required: a.Required,
-			Aliases: kind.AliasesOf(a.Name),
+			Name: a.Name, Type: a.Type, Role: a.Role, Style: a.Style, Scope: a.Scope, Many: a.Many, Required: a.Required,
+			Tag: a.Tag, Dimension: a.Dimension, Aliases: kind.AliasesOf(a.Name),
 		})
 	}
 	return answer, nil

@@ -1795,12 +1795,20 @@ class Schema(TypedDict):
 class SchemaAttribute(TypedDict):
     # Column names by which import recognises the attribute
     aliases: NotRequired[list[str] | None]
+    # Whether rollups may count it as a dimension
+    dimension: NotRequired[bool]
     # Shown as a list
     many: bool
     name: str
     # Whether a record without it is refused
     required: bool
     role: NotRequired[str]
+    # Where ids are unique; missing for within their source
+    scope: NotRequired[str]
+    # How names are compared: as those of persons, or as titles; missing for those of businesses
+    style: NotRequired[str]
+    # Whether rollups may group by it
+    tag: NotRequired[bool]
     type: str
 
 
