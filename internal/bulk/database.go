@@ -67,6 +67,9 @@ func (p *Plan) OpenAfter(position []string, rows int64, from string) (*Reader, e
 	return r, nil
 }
 
+// Primary reports whether a column belongs to the primary key of a table of a database.
+func (p *Plan) Primary(column string) bool { return slices.Contains(p.key, column) }
+
 // Positioned reports whether rows have positions.
 func (p *Plan) Positioned() bool { return len(p.key) > 0 }
 

@@ -5,12 +5,14 @@ package bulk
 import (
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 )
 
-// footer reads rows and leaves out the footer of a report: rows at the end, after an empty line, that are no records
-// because they have nothing but a text in the first column, such as "Confidential - do not distribute". They are held
+// footer reads rows and leaves out the footer of a report: rows at the end, after an empty line or from a total on,
+// that are no records because they have nothing but a text in the first column, such as "Confidential - do not
+// distribute", or a total. They are held
 // back until the end shows that no other row follows; otherwise they are returned like any row.
 type footer struct {
 	rows   rowReader
@@ -28,7 +30,7 @@ type footer struct {
 	left  []Label
 }
 
-// Label is a row below a list that has a text in the first column and nothing else.
+// Label is a row below a list that has a text in the first column and nothing else, or the label of a total.
 type Label struct {
 	Line int64
 	Text string
@@ -92,7 +94,7 @@ func (f *footer) kept() ([]Field, error) {
 // that of the company below its report, is one only behind others.
 func (f *footer) see(of Label, lines int64) {
 	label := of.Text != "" && (f.open || beginsFooter(of.Text))
-	after := of.Line > f.end
+	after := of.Line > f.end || isTotal(of.Text)
 	f.end = of.Line + max(lines, 1)
 	f.open = label && !f.never && f.other > 1 && (f.open || after)
 	if !label {
@@ -102,12 +104,16 @@ func (f *footer) see(of Label, lines int64) {
 }
 
 // labelOf returns the text of a row that may belong to the footer of a report, "" for any other: its only value stands
-// in the first column, and has a letter.
+// in the first column, and has a letter. Behind the label of a total there may be numbers.
 func labelOf(row []string) string {
-	if len(row) == 0 || filled(row) != 1 {
+	if len(row) == 0 {
 		return ""
 	}
-	if text := strings.TrimSpace(row[0]); strings.ContainsFunc(text, unicode.IsLetter) {
+	text := strings.TrimSpace(row[0])
+	numbers := func() bool {
+		return !slices.ContainsFunc(row[1:], func(v string) bool { return strings.ContainsFunc(v, unicode.IsLetter) })
+	}
+	if strings.ContainsFunc(text, unicode.IsLetter) && (filled(row) == 1 || numbers() && isTotal(text)) {
 		return text
 	}
 	return ""

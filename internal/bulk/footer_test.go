@@ -21,9 +21,10 @@ func TestFooter(t *testing.T) {
 	t.Parallel()
 	const list = "name,phone,id\nJoes Pizza,415-555-2300,1\nBlue Door Books,415-555-2301,2\n"
 	const keyed = "id,name,phone\n1,Joes Pizza,415-555-2300\n2,Blue Door Books,415-555-2301\n\n"
+	const keyedSums = "id,name,balance\n1,Joes Pizza,12.00\n2,Blue Door Books,13.00\n"
 	const notes = "\"Grand Totals (2 records)\",,\nConfidential - do not distribute\n\"Copyright, all rights reserved\"\n"
 	whole, part := bulk.Options{Source: "s", Key: []string{"id"}}, bulk.Options{Source: "s", Key: []string{"id"}, Part: true}
-	compared := bulk.Options{Source: "s", Unstored: true}
+	compared, ignoring := bulk.Options{Source: "s", Unstored: true}, bulk.Options{Source: "s", Key: []string{"id"}, IgnoreUnknown: true}
 	for name, tc := range map[string]struct {
 		text          string
 		options       bulk.Options
@@ -35,6 +36,11 @@ func TestFooter(t *testing.T) {
 		"without an empty line":        {list + notes, whole, 2, 3, nil},
 		"an empty line at the end":     {list + "\n" + notes + "\n", whole, 2, 0, []int64{5, 6, 7}},
 		"a total":                      {list + "\nTotal\n", whole, 2, 0, []int64{5}},
+		"a total directly below":       {keyedSums + "3,Quill Optics,9.50\nTotal,,\"1,914.52\"\n", ignoring, 3, 0, []int64{5}},
+		"a total of the attributes":    {keyed + "Total,,2\n", whole, 3, 0, nil},
+		"a total with words":           {keyedSums + "Total,,none\n", ignoring, 3, 0, nil},
+		"a total within":               {keyedSums + "Total,,25\n3,Quill Optics,9.50\n", ignoring, 4, 0, nil},
+		"totals and notes":             {keyedSums + "Total,,25\n" + notes, ignoring, 2, 0, []int64{4, 5, 6, 7}},
 		"another word":                 {list + "\nQuill\n", whole, 2, 1, nil},
 		"a name of one word behind":    {list + "\n\n" + notes + "Quill\n", whole, 2, 0, []int64{6, 7, 8, 9}},
 		"a number behind":              {list + "\n" + notes + "17\n", whole, 2, 4, nil},

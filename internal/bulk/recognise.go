@@ -196,7 +196,11 @@ func (r *recognition) guessAttributes() {
 	all = r.oneAddress(all, of, has)
 	for _, g := range all {
 		name := r.columns[g.column].name
-		if uses, _ := r.mapping.resolve(name); len(uses) > 0 || r.isPartOfTown(g, all) || taken[g.attribute.Name] && !g.attribute.Many {
+		if uses, _ := r.mapping.resolve(name); len(uses) > 0 || r.isPartOfTown(g, all) {
+			continue
+		}
+		if taken[g.attribute.Name] && !g.attribute.Many {
+			r.misfits[name] = cmp.Or(r.misfits[name], fmt.Sprintf("column %.60q is a second one for %s", name, g.attribute.Name))
 			continue
 		}
 		if g.attribute.Many && taken[g.attribute.Name] && r.mapping.isSet(g.attribute.Name) {

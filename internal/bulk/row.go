@@ -31,7 +31,7 @@ type Row struct {
 	// Attributes holds the values of the other columns by attribute name, byte for byte.
 	Attributes map[string][]string
 
-	// Label is the only value of the row if that stands in the first column and may belong to the footer of a report.
+	// Label is the text in the first column of a row that may belong to the footer of a report.
 	Label string
 }
 
@@ -89,7 +89,7 @@ type RowError struct {
 	// Position is the position of Row.
 	Position []string
 
-	// Label is the only value of the row if that stands in the first column and may belong to the footer of a report.
+	// Label is the text in the first column of a row that may belong to the footer of a report.
 	Label string
 }
 

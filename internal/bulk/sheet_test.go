@@ -187,3 +187,18 @@ func TestXLSX_IsRefused(t *testing.T) {
 		})
 	}
 }
+
+// The total below a list is left out with its sums, if nothing of it would be imported.
+func TestSheet_Total(t *testing.T) {
+	t.Parallel()
+	file := workbook(t, []string{"Customers"}, map[string][][]any{"Customers": {
+		{"Kunden-Nr", "Firma", "Ort", "Umsatz"}, {1, "Blue Door", "Bonn", 12.5}, {2, "Corner", "Köln", 9}, {"Summe", nil, nil, 21.5},
+	}})
+	p, err := recognisedBook(t, file, bulk.Options{Source: "s", IgnoreUnknown: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Sample) != 2 || len(p.Footer) != 1 || p.Footer[0].Text != "Summe" || p.Total() != nil {
+		t.Errorf("%d rows, footer %v, total %v", len(p.Sample), p.Footer, p.Total())
+	}
+}

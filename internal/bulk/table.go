@@ -29,6 +29,7 @@ type tableRows struct {
 	row   tabular.Row
 	long  bool // the row is too long to keep
 	cells []cell
+	texts []string // of the row
 }
 
 func newTable(p *Plan, r *Reader, table tabular.Table, m *mapper) (*tableRows, error) {
@@ -54,8 +55,12 @@ func (t *tableRows) Next() (*Row, error) {
 		t.taken.n.Store(int64(done * float64(t.size)))
 	}
 	refused := &RowError{Line: t.row.Number, Lines: 1, Position: t.row.Position}
-	if cells := t.row.Cells; len(cells) == 1 && cells[0].Column == 0 {
-		refused.Label = labelOf([]string{cells[0].Text})
+	if cells := t.row.Cells; len(cells) > 0 && cells[0].Column == 0 {
+		t.texts = t.texts[:0]
+		for _, c := range cells {
+			t.texts = append(t.texts, c.Text)
+		}
+		refused.Label = labelOf(t.texts)
 	}
 	size := 0
 	t.long = false

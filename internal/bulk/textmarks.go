@@ -20,13 +20,14 @@ func formulaText[T string | []byte](cell T) (text T, is bool) {
 }
 
 // isMarked reports whether a cell is such a formula, or has an apostrophe before a text that would be taken for a
-// number, a date or the like.
+// number, a date or the like, or before a code with digits: Shopify writes 'SW1Y 4JH beside '94109.
 func isMarked(cell string) bool {
 	if _, is := formulaText(cell); is {
 		return true
 	}
 	text, quoted := strings.CutPrefix(cell, "'")
-	return quoted && strings.ContainsAny(text, "0123456789") && strings.Trim(text, "0123456789 +-.,/:()") == ""
+	return quoted && strings.ContainsAny(text, "0123456789") &&
+		strings.Trim(text, "0123456789 +-.,/:()ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 
 // unmarked returns a cell as a spreadsheet shows it. In addition to the marks of isMarked it removes those of formulas

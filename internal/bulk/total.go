@@ -34,6 +34,9 @@ func (p *Plan) Total() *Row {
 	if 2*len(last.Attributes)*rows > values {
 		return nil
 	}
+	if len(last.Attributes) == 0 { // it is refused, or left out as the footer
+		return nil
+	}
 	labelled := isTotal(last.Key)
 	for _, of := range last.Attributes {
 		labelled = labelled || slices.ContainsFunc(of, isTotal)

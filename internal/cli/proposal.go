@@ -61,9 +61,13 @@ func (a *app) settled(plans []*bulk.Plan, o *ingesting) error {
 		if len(p.Questions) > 0 {
 			return a.openQuestion(p, false)
 		}
+		what := "the meaning of some columns"
+		if !p.KindGuessed && !p.FormatGuessed && !slices.ContainsFunc(p.Columns, func(c bulk.Column) bool { return c.Guessed }) {
+			what = "the source"
+		}
 		return &failure{
 			Code: "invalid", Exit: exitInvalid,
-			Message: fmt.Sprintf("nothing was imported: the meaning of some columns of %.80q is a guess", p.Name),
+			Message: fmt.Sprintf("nothing was imported: %s of %.80q is a guess", what, p.Name),
 			Hint:    "see the table above; --yes accepts it, and so does " + command(p),
 		}
 	}
@@ -134,6 +138,9 @@ func (a *app) showPlan(w io.Writer, p *bulk.Plan) error {
 	if p.Source != "" {
 		what += "; source " + p.Source
 	}
+	if p.SourceGuessed {
+		what += " (a name with a number: --source NAME keeps the next file in the same source)"
+	}
 	fmt.Fprintf(w, "%s: %s\n", term.Escape(p.Name), what)
 	t := &term.Table{Header: []string{"column", "becomes", "why", "values"}}
 	meaningless := 0
@@ -152,6 +159,8 @@ func (a *app) showPlan(w io.Writer, p *bulk.Plan) error {
 			why = "said"
 			if c.To[0] == c.Name {
 				why = "its name"
+			} else if c.To[0] == bulk.ColumnKey && p.Primary(c.Name) {
+				why = "the primary key"
 			}
 		case len(c.Values) == 0:
 			why = "empty"
