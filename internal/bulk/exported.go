@@ -9,8 +9,8 @@ import (
 // listMark ends the name of a column of lists in CSV.
 const listMark = "[]"
 
-// exported returns the options for a table that locus export has written, and unchanged options for any other. Columns
-// of records that are not content are left out. Entities become records whose key is the id of the entity. Links and
+// exported returns the options for a table that locus export or dedupe has written, and unchanged options for any other. Columns
+// of records that are not content are left out. Entities become records whose key is the id of the entity, and golden rows those whose key is the cluster. Links and
 // decisions are not records: for them it returns an error that names the command to use.
 func (p *Plan) exported() (*Options, error) {
 	has := func(names ...string) bool {
@@ -33,6 +33,11 @@ func (p *Plan) exported() (*Options, error) {
 		p.Entities = true
 		if len(o.Key) == 0 {
 			o.Key = []string{"entity"}
+		}
+		o.Ignore = append(slices.Clone(o.Ignore), "records", "records"+listMark)
+	case has("cluster_id", "records") && !has(ColumnKey): // the golden rows of locus dedupe
+		if len(o.Key) == 0 {
+			o.Key = []string{"cluster_id"}
 		}
 		o.Ignore = append(slices.Clone(o.Ignore), "records", "records"+listMark)
 	case has(ColumnSource, ColumnKey, ColumnKind, ColumnObserved):

@@ -13,6 +13,7 @@ func TestRecognise_ByOtherColumns(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, text, want string }{
 		{"a point", "X,Y,id,name\n7.09981,50.73392,1,Blue Door\n-7.10120,-50.73521,2,Corner Bakery\n", "- key=id longitude latitude - name"},
+		{"golden rows of dedupe", "cluster_id,records[],name,phones[],city\n1,a:1 | b:2,Blue Door,415-555-0101 | 415-555-0102,Bonn\n2,a:3,Corner Bakery,,Kiel\n", "- key=cluster_id - - name phones city"},
 		{"metres", "X,Y,id,name\n365412.512,5622841.208,1,Blue Door\n365499.120,5622901.771,2,Corner Bakery\n", "- key=id - - - name"},
 		{"pixels", "x,y,id,name\n12,80,1,Blue Door\n64,16,2,Corner Bakery\n", "- key=id - - - name"},
 		{"beyond a pole", "x,y,id,name\n12.1234,99.1234,1,Blue Door\n64.1234,96.1234,2,Corner Bakery\n", "- key=id - - - name"},
