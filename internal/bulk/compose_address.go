@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/locus-db/locus/match"
 )
 
 // houseNumbers are names of columns with house numbers, without "_".
@@ -134,6 +136,32 @@ func (r *recognition) linesAfter(first int) (lines []int) {
 		lines = append(lines, i)
 	}
 	return lines
+}
+
+// letterLine is the plain name of a line of an address as it is printed on a letter: Bill to 3.
+var letterLine = regexp.MustCompile(`^(bill|invoice|sold|ship|deliver)_?to_[1-6]$`)
+
+// completeLetter composes an address of the lines of a letter from the street on, if no other column has one. The lines
+// above it have names, and hardly a number. Of several letters in a row the first counts.
+func (r *recognition) completeLetter() {
+	at := slices.IndexFunc(r.kind.Attributes, func(a match.Attribute) bool { return a.Type == match.TypeAddress })
+	if at < 0 || r.mapping.isSet(r.kind.Attributes[at].Name) {
+		return
+	}
+	a, letter, lines := &r.kind.Attributes[at], "", []int(nil)
+	for i, c := range r.columns {
+		if aliasOf(r.kind, a, c.plain) != noAlias && len(c.values) > 0 {
+			return
+		}
+		if line := letterLine.FindStringSubmatch(c.plain); line != nil && (letter == "" || letter == line[1]) {
+			if letter = line[1]; len(lines) > 0 && len(c.values) > 0 || hasWords(c.values) && !hardlyNumbered(c.values) {
+				lines = append(lines, i)
+			}
+		}
+	}
+	if len(lines) > 1 {
+		r.composeWith(a, ", ", "lines of an address", lines...)
+	}
 }
 
 // numberedStreet begins with the number of a house: 12 High Street, and not 4th floor.

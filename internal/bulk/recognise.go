@@ -134,6 +134,7 @@ type guessed struct {
 // attribute, and their values fit its type. If an attribute has a single value, the column with the best name gets it.
 func (r *recognition) guessAttributes() {
 	r.completeAddress()
+	r.completeLetter()
 	r.completeDate()
 	r.completePoint()
 	taken := map[string]bool{}

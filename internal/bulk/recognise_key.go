@@ -38,6 +38,9 @@ func (r *recognition) guessKey() {
 	}
 	delete(r.mapping.guess, best)
 	r.mapping.key = append(r.mapping.key, best)
+	if at := slices.Index(r.names(), best); mostly(decimalForm, r.columns[at].values) {
+		why += "; other exports may have " + strings.TrimSuffix(r.columns[at].values[0], ".0")
+	}
 	r.reasons[best] = why
 	if r.rows == 0 {
 		r.reasons[best] = "the name of a key"

@@ -36,6 +36,7 @@ var (
 
 	phoneForm = regexp.MustCompile(`^[+(]?[\d][\d ()/.+-]{4,24}((ext|x|#)\.? ?\d+)?$`)
 	// A long number that a spreadsheet has shortened: its last digits are lost.
+	decimalForm  = regexp.MustCompile(`^\d{3,}\.0$`) // a whole number that a program has read as one with a fraction
 	exponentForm = regexp.MustCompile(`^\d([.,]\d+)?[eE]\+\d+$`)
 
 	// A number and a letter or two: 6d, 2.5 kg, XL 3. It names nothing.
@@ -132,7 +133,7 @@ func fitsOne(a *match.Attribute, value string) bool {
 	}
 	switch a.Type {
 	case match.TypePhone:
-		return digits >= 5 && digits <= 20 && is != formDate && is != formEmail && !exponentForm.MatchString(value)
+		return digits >= 5 && digits <= 20 && is != formDate && is != formEmail && !exponentForm.MatchString(value) && !decimalForm.MatchString(value)
 	case match.TypeEmail:
 		return strings.Contains(value, "@")
 	case match.TypeURL:
@@ -154,7 +155,7 @@ func fitsOne(a *match.Attribute, value string) bool {
 	case match.TypeText:
 		switch a.Role {
 		case match.RolePostcode:
-			return len(value) <= 16 && digits > 0
+			return len(value) <= 16 && digits > 0 && !decimalForm.MatchString(value)
 		case match.RoleCountry, match.RoleRegion, match.RoleLocality:
 			return is != formEmail && is != formDate && is != formURL && (letters || a.Role == match.RoleRegion)
 		}
