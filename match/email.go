@@ -7,15 +7,27 @@ import (
 	"strings"
 )
 
-// parseEmail parses one raw value; ok is false if it names no mailbox.
-func parseEmail(raw string) (string, bool) {
-	s := strings.ToLower(strings.TrimSpace(raw))
-	s = strings.TrimPrefix(s, "mailto:")
-	box, host, ok := strings.Cut(s, "@")
-	if !ok || box == "" || !strings.Contains(host, ".") || strings.ContainsAny(s, " \t\r\n") {
-		return "", false
+// parseEmails returns the mailboxes that one raw value names: that of "Ada <ada@example.org>", both of
+// "ada@example.org; a.l@example.com". A part with words that are no mailboxes names none.
+func parseEmails(raw string) (boxes []string) {
+	for part := range strings.FieldsFuncSeq(strings.ToLower(raw), func(r rune) bool { return strings.ContainsRune(";,|", r) }) {
+		if _, after, named := strings.Cut(strings.TrimSuffix(strings.TrimSpace(part), ">"), "<"); named {
+			part = after
+		}
+		words := strings.Fields(part)
+		for i, s := range words {
+			words[i] = strings.TrimPrefix(s, "mailto:")
+		}
+		if !slices.ContainsFunc(words, isNoMailbox) {
+			boxes = append(boxes, words...)
+		}
 	}
-	return s, true
+	return boxes
+}
+
+func isNoMailbox(word string) bool {
+	box, host, found := strings.Cut(word, "@")
+	return !found || box == "" || !strings.Contains(host, ".")
 }
 
 // compareEmails reports whether two records have a mailbox in common. Different mailboxes are no evidence, because many

@@ -2,7 +2,10 @@
 
 package match
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Matcher compares the records of one kind with the term frequencies. It is immutable and safe
 // for concurrent use.
@@ -123,8 +126,7 @@ func normalValue(a *Attribute, raw string) string {
 		p, _ := parsePage(raw)
 		return p.text
 	case TypeEmail:
-		e, _ := parseEmail(raw)
-		return e
+		return strings.Join(parseEmails(raw), " ")
 	case TypeGeo:
 		return normalDegrees(raw, a.degrees())
 	case TypeID:

@@ -59,6 +59,9 @@ func parsePhone(raw string) (p phone, ok bool) {
 		}
 		plus = true
 	}
+	if plus {
+		d = withoutTrunk(d)
+	}
 	if len(d) == 11 && d[0] == '1' && northAmerican(d[1:]) {
 		d, plus = d[1:], false
 	}
@@ -79,6 +82,28 @@ func parsePhone(raw string) (p phone, ok bool) {
 	}
 	p.free = isFree(p.text)
 	return p, true
+}
+
+// trunkCodes are the country codes whose numbers are dialled with a zero before them within the country, and never have
+// one behind the code. In Italy the zero belongs to the number; elsewhere there is none, or no zero.
+var trunkCodes = func() map[string]bool {
+	codes := map[string]bool{}
+	for code := range strings.FieldsSeq(`20 27 31 32 33 40 41 43 44 46 49 54 55 58 60 61 62 63 64 66 81 82 84 86 90 91 92 93 94 95 98
+		211 212 213 218 233 234 243 249 251 254 255 256 260 263 353 355 358 359 380 381 382 385 386 387 389 421 855 856
+		880 886 961 962 963 964 966 967 970 971 972 976 977 994 995 996`) {
+		codes[code] = true
+	}
+	return codes
+}()
+
+// withoutTrunk removes the zero that some write between a country code and a number: +49 030 for +49 30.
+func withoutTrunk(d []byte) []byte {
+	for n := 2; n <= 3 && n < len(d); n++ {
+		if d[n] == '0' && trunkCodes[string(d[:n])] {
+			return append(d[:n:n], d[n+1:]...)
+		}
+	}
+	return d
 }
 
 // isFree reports whether a number is free of charge or has one rate in a whole country: all branches of a firm have it.

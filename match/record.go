@@ -217,10 +217,10 @@ func (r *Record) addPages(values []string) {
 
 func (r *Record) addEmails(values []string) {
 	for _, raw := range values {
-		if len(r.emails) == maxPages {
-			break
-		}
-		if e, ok := parseEmail(raw); ok && !slices.Contains(r.emails, e) {
+		for _, e := range parseEmails(raw) {
+			if len(r.emails) == maxPages || slices.Contains(r.emails, e) {
+				continue
+			}
 			if r.matcher.sharedBox(e) {
 				r.shared |= 1 << len(r.emails)
 			}
