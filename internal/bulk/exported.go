@@ -9,9 +9,10 @@ import (
 // listMark ends the name of a column of lists in CSV.
 const listMark = "[]"
 
-// exported returns the options for a table that locus export or dedupe has written, and unchanged options for any other. Columns
-// of records that are not content are left out. Entities become records whose key is the id of the entity, and golden rows those whose key is the cluster. Links and
-// decisions are not records: for them it returns an error that names the command to use.
+// exported returns the options for a table that locus export or dedupe has written, and unchanged options for any
+// other. Columns of records that are not content are left out. Entities become records whose key is the id of the
+// entity, golden rows those whose key is the cluster. Links and decisions are not records: for them it returns an error
+// that names the command to use.
 func (p *Plan) exported() (*Options, error) {
 	has := func(names ...string) bool {
 		return !slices.ContainsFunc(names, func(name string) bool {

@@ -12,8 +12,8 @@ import (
 
 // footer reads rows and leaves out the footer of a report: rows at the end, after an empty line or from a total on,
 // that are no records because they have nothing but a text in the first column, such as "Confidential - do not
-// distribute", or a total. They are held
-// back until the end shows that no other row follows; otherwise they are returned like any row.
+// distribute", or a total. They are held back until the end shows that no other row follows; otherwise they are
+// returned like any row.
 type footer struct {
 	rows   rowReader
 	part   bool                    // the end of the rows is not the end of the file
