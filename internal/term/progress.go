@@ -18,7 +18,8 @@ type Progress struct {
 	every    time.Duration
 	now      func() time.Time
 	last     time.Time
-	open     bool // the terminal shows an unfinished line
+	open     bool   // the terminal shows an unfinished line
+	written  string // the last line of Update elsewhere
 }
 
 // NewProgress returns a Progress that writes to w. Nil now means time.Now.
@@ -51,12 +52,15 @@ func (p *Progress) Restart() {
 	p.last = p.now()
 }
 
-// Print writes a permanent line.
+// Print writes a permanent line, unless Update has just written the same elsewhere than on a terminal.
 func (p *Progress) Print(line string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.end(true)
-	fmt.Fprintln(p.w, line)
+	if line != p.written {
+		fmt.Fprintln(p.w, line)
+	}
+	p.written = ""
 }
 
 // Close finishes the line on the terminal, so that it stays.
@@ -69,6 +73,7 @@ func (p *Progress) Close() {
 func (p *Progress) write(line string) {
 	if !p.terminal {
 		fmt.Fprintln(p.w, line)
+		p.written = line
 		return
 	}
 	fmt.Fprint(p.w, "\r\x1b[K", line)

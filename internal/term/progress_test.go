@@ -19,7 +19,7 @@ func TestProgress(t *testing.T) {
 	}{
 		{"a pipe gets a line every five seconds", false, "at 5s\na notice\nat 10s\nat 25s\n"},
 		{"a terminal gets one line, written over", true,
-			"\r\x1b[Kat 1s\r\x1b[Kat 5s\r\x1b[Ka notice\n\r\x1b[Kat 6s\r\x1b[Kat 10s\r\x1b[Kat 21s\r\x1b[Kat 25s\n"},
+			"\r\x1b[Kat 1s\r\x1b[Kat 5s\r\x1b[Ka notice\n\r\x1b[Kat 6s\r\x1b[Kat 10s\r\x1b[Kat 21s\r\x1b[Kat 25s\r\x1b[Kat 25s\n"},
 	} {
 		now := time.Unix(0, 0)
 		var b strings.Builder
@@ -33,6 +33,9 @@ func TestProgress(t *testing.T) {
 			p.Update(func() string { return "at " + time.Duration(second*1e9).String() })
 			if second == 5 {
 				p.Print("a notice")
+			}
+			if second == 25 {
+				p.Print("at 25s") // a pipe has it
 			}
 		}
 		p.Close()
