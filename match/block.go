@@ -41,6 +41,7 @@ const (
 	KeyPersonWord  KeyKind = 21 // family name of one of the people, with a rare word of the title
 	KeyPersonYear  KeyKind = 22 // the same x year
 	KeyBeginning   KeyKind = 23 // first letters of a title, or all of a name, without spaces
+	KeyTitle       KeyKind = 24 // words of a title that are all common, or two of them x date or number
 )
 
 var keyKinds = [...]string{
@@ -51,7 +52,7 @@ var keyKinds = [...]string{
 	KeyNames: "sound of the names", KeyNameYear: "sound of a name and year", KeyNamePlace: "sound of a name and place",
 	KeyDateInitial: "date and initials", KeyDatePlace: "date and place", KeyModel: "model number", KeyBrandWord: "brand and word",
 	KeyEqual: "all that is compared", KeyPersonWord: "person and word",
-	KeyPersonYear: "person and year", KeyBeginning: "beginning",
+	KeyPersonYear: "person and year", KeyBeginning: "beginning", KeyTitle: "common words",
 }
 
 // String returns the readable name.

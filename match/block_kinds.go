@@ -140,6 +140,9 @@ func (r *Record) emitWords(s *sink) {
 	if r.brand != "" {
 		s.add(KeyBrandWord, r.brand, words[0].text)
 	}
+	if counted && !words[0].rare {
+		r.emitCommon(s)
+	}
 }
 
 // beginning returns the first letters of a name, without spaces and stop words.

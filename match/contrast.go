@@ -4,6 +4,7 @@ package match
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 
@@ -19,6 +20,12 @@ const (
 	contrasts = 3
 	// maxPhrase is the number of words of a phrase that stands in one place.
 	maxPhrase = 3
+	// maxOfThing is the number of records up to which a title may be of one thing in a catalogue or two. A thing of many
+	// records has any spelling more than once.
+	maxOfThing = 3
+	// bothRecur is how often titles with and without a word both recur if they are different things, as a share of how
+	// often any two titles do.
+	bothRecur = 0.5
 	// minFrame is the number of words that titles need to have in common.
 	minFrame = 2
 )
@@ -32,8 +39,10 @@ type framed struct {
 
 // contrast collects the titles of a catalogue.
 type contrast struct {
-	titles [][]string
-	places []framed
+	titles  [][]string
+	alls    []uint64         // by title: the hash of its words in any order
+	records map[uint64]int32 // by that hash
+	places  []framed
 }
 
 func (c *contrast) add(t *title) {
@@ -48,7 +57,11 @@ func (c *contrast) add(t *title) {
 		all += xxhash.Sum64String(w)
 	}
 	of := int32(len(c.titles)) //nolint:gosec // at most mostCounted
-	c.titles = append(c.titles, words)
+	c.titles, c.alls = append(c.titles, words), append(c.alls, all)
+	if c.records == nil {
+		c.records = map[uint64]int32{}
+	}
+	c.records[all]++
 	for from := range words {
 		frame := all
 		for to := from + 1; to <= min(len(words), from+maxPhrase); to++ {
@@ -62,6 +75,9 @@ func (c *contrast) add(t *title) {
 
 // tellsHash is the hash under which a table stores that a word tells things of one title apart.
 func tellsHash(word string) uint64 { return textHash("\x00tells" + word) }
+
+// omitsHash is the hash under which a table stores that titles with and without a word are different things.
+func omitsHash(word string) uint64 { return textHash("\x00omits" + word) }
 
 // addTo adds the words that tell things apart to a table: first single words, then longer phrases without such a word,
 // because the word tells those apart already.
@@ -83,6 +99,42 @@ func (c *contrast) addTo(p *TermFrequencies) {
 		}
 		for w := range found {
 			p.tokens[tellsHash(w)], p.tokens[tellsHash("")] = seriesLeast, seriesLeast
+		}
+		c.addOmitted(p, size)
+	}
+}
+
+// addOmitted adds the words that tell a title apart from the same title without them: iPhone 13 Pro, and iPhone 13. They
+// may as well be words that one of two catalogues leaves out. Then titles with and without them do not both recur as
+// often as titles do.
+func (c *contrast) addOmitted(p *TermFrequencies, size int) {
+	recurs := func(title uint64) bool { n := c.records[title]; return n > 1 && n <= maxOfThing }
+	recurring := 0.0 // titles
+	for all := range c.records {
+		if recurs(all) {
+			recurring++
+		}
+	}
+	least := bothRecur * math.Pow(recurring/float64(max(len(c.records), 1)), 2)
+	var last framed
+	both, any := map[string]int{}, map[string]int{}
+	for _, of := range c.places {
+		phrase := c.titles[of.title][of.from:of.to]
+		all := c.alls[of.title]
+		if len(phrase) != size || c.records[of.frame] == 0 || of.frame == last.frame && all == c.alls[last.title] || slices.ContainsFunc(phrase, p.omitsWord) {
+			continue
+		}
+		last = of
+		for _, w := range phrase {
+			any[w]++
+			if recurs(of.frame) && recurs(all) {
+				both[w]++
+			}
+		}
+	}
+	for w, n := range both {
+		if n >= contrasts && float64(n) >= least*float64(any[w]) {
+			p.tokens[omitsHash(w)], p.tokens[tellsHash("")] = seriesLeast, seriesLeast
 		}
 	}
 }
@@ -129,11 +181,13 @@ func samePhrase(a, b []string) bool {
 // tellsWord reports whether a word tells titles apart.
 func (p *TermFrequencies) tellsWord(w string) bool { return p.tokens[tellsHash(w)] > 0 }
 
-// tells reports whether a title keeps a word that tells things apart, and that no word that the other keeps may stand
-// for.
-func (t *title) tells(used uint32, other *title, usedOther uint32) bool {
+// omitsWord reports whether titles with and without a word are different things.
+func (p *TermFrequencies) omitsWord(w string) bool { return p.tokens[omitsHash(w)] > 0 }
+
+// keepsAny reports whether a title keeps one of some words, a bit each, and the other title none that may stand for it.
+func (t *title) keepsAny(words, used uint32, other *title, usedOther uint32) bool {
 	for i := range t.name.tokens {
-		if t.telling&(1<<i) != 0 && isKept(t.name.tokens, used, i) && !stoodFor(t.name.tokens[i].text, other, usedOther) {
+		if words&(1<<i) != 0 && isKept(t.name.tokens, used, i) && !stoodFor(t.name.tokens[i].text, other, usedOther) {
 			return true
 		}
 	}

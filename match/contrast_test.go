@@ -77,3 +77,32 @@ func levelOf(m *match.Matcher, v match.Vector, line string) string {
 	}
 	return ""
 }
+
+// Where titles recur with a word and without it, they are two things. A word that one of two catalogues leaves out is
+// none.
+func TestContrast_TitlesWithoutAWord(t *testing.T) {
+	t.Parallel()
+	var all []match.Attributes
+	add := func(title, price string) {
+		all = append(all, match.Attributes{"title": {title}, "price": {price}})
+	}
+	for _, model := range []string{"Onda Ray", "Onda Sol", "Onda Mar", "Tessa Fin", "Tessa Lux"} {
+		for price, shop := range []string{"", " Phone"} { // each shop has both
+			add(model+" 128GB Black"+shop, fmt.Sprint(price))
+			add(model+" 128GB Black Phone", fmt.Sprint(price+2))
+			add(model+" Turbo 128GB Black Phone", fmt.Sprint(price+4))
+		}
+	}
+	terms := match.TermsOf(match.Product(), slices.Values(all))
+	m := match.New(match.Product(), terms)
+	level := func(a, b string) string {
+		x, y := m.Normalise("s", "1", match.Attributes{"title": {a}}), m.Normalise("s", "2", match.Attributes{"title": {b}})
+		return levelOf(m, m.Compare(x, y), "title residual")
+	}
+	if got := level("Onda Ray 128GB Black Phone", "Onda Ray Turbo 128GB Black Phone"); got != "words differ that tell things apart" {
+		t.Errorf("Turbo: %s", got)
+	}
+	if got := level("Onda Ray 128GB Black", "Onda Ray 128GB Black Phone"); got == "words differ that tell things apart" {
+		t.Errorf("Phone: %s", got)
+	}
+}

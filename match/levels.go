@@ -26,6 +26,9 @@ type FieldLevel struct {
 	// Contradicts reports whether two identifiers of the same type differ by more than a slip: tax numbers, model
 	// numbers.
 	Contradicts bool
+	// Below is the number of the level of equal titles if this one is of titles with a word that tells things apart, 0
+	// for other levels. Learned weights keep it far below that one.
+	Below int
 }
 
 // Fields returns the fields by their number in a vector.
@@ -38,7 +41,7 @@ func (m *Matcher) Fields() []Field {
 				g.word = "" // derived from the other levels
 			}
 			fields[f].Levels = append(fields[f].Levels, FieldLevel{
-				g.word, m.weights[f][l], m.style.counts(f, level(l)), m.style.contradicts(f, level(l)),
+				g.word, m.weights[f][l], m.style.counts(f, level(l)), m.style.contradicts(f, level(l)), m.style.below(f, level(l)),
 			})
 		}
 	}
@@ -49,6 +52,14 @@ func (m *Matcher) Fields() []Field {
 func (s Style) counts(f field, l level) bool {
 	return f == fieldDate && l == dateSeries || f == fieldNumber && l == quantitySeries || f == fieldVariant && l == variantSeries ||
 		s == StyleTitle && f == fieldName && l == nameChain
+}
+
+// below returns the level of titles without words of their own, if a level is for a word that tells titles apart.
+func (s Style) below(f field, l level) int {
+	if s == StyleTitle && f == fieldResidual && (l == titleVariant || l == titleVariants) {
+		return int(residualNothing)
+	}
+	return 0
 }
 
 // contradicts reports whether a level means different identifiers.

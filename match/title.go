@@ -13,6 +13,7 @@ type title struct {
 	words    []string
 	coded    uint32 // bit per token of the name: it is a model number
 	telling  uint32 // bit per token of the name: it tells titles of the catalogue apart
+	omitted  uint32 // bit per token of the name: titles without it are of other things
 	codes    codes
 	numbers  []string // words with digits that are neither model numbers nor measures: 2007, s60
 	volumes  []string // numbers of parts, volumes and editions
@@ -67,6 +68,9 @@ func parseTitle(terms *TermFrequencies, raw string) *title {
 		}
 		if terms.contrasts && terms.tellsWord(t.name.tokens[i].text) {
 			t.telling |= 1 << i
+		}
+		if terms.contrasts && terms.omitsWord(t.name.tokens[i].text) {
+			t.omitted |= 1 << i
 		}
 	}
 	return t
@@ -167,11 +171,12 @@ func compareTitleResiduals(a, b *title, l *alignment) level {
 		return residualPart
 	}
 	usedA, usedB := a.met(l.usedA, b), b.met(l.usedB, a)
-	tellsA, tellsB := a.tells(usedA, b, usedB), b.tells(usedB, a, usedA)
+	tellsA, tellsB := a.keepsAny(a.telling, usedA, b, usedB), b.keepsAny(b.telling, usedB, a, usedA)
+	omits := a.keepsAny(a.omitted, usedA, b, usedB) || b.keepsAny(b.omitted, usedB, a, usedA)
 	numbers := a.adds(b) && b.adds(a)
 	unsure := said < codesAgreeRare || !a.counted // a model number that may be in other titles
 	switch {
-	case unsure && tellsA && tellsB, a.audience != 0 && b.audience != 0 && a.audience&b.audience == 0:
+	case unsure && (tellsA && tellsB || omits), a.audience != 0 && b.audience != 0 && a.audience&b.audience == 0:
 		return titleVariants
 	case said == codesBoth:
 		return titleModelBoth

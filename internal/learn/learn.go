@@ -21,6 +21,8 @@ const (
 	anchor = 0.8
 	// fewest is the number of matches with evidence in a field below which the field keeps its weights.
 	fewest = 10
+	// telling is how many bits a word that tells things apart stays below equal titles, at least.
+	telling = 5
 )
 
 // Draft is a kind with learned weights.
@@ -247,15 +249,20 @@ func (l *model) weigh(f int, matches table, to []float64) {
 			expected += moved / certain
 		}
 		to[level] = (counted[level]*known + expected*noise[level]) / (known + noise[level])
-		l.contradict(f, level, to)
+		l.keepApart(f, level, to)
 	}
 }
 
-// contradict keeps identifiers that differ at least as much evidence as today. Only things that were taken for one
-// without it would weaken it.
-func (l *model) contradict(f, level int, to []float64) {
-	if l.fields[f].Levels[level].Contradicts {
+// keepApart keeps identifiers that differ at least as much evidence as today, and a word that tells things apart far
+// below titles that are equal. Only things that were taken for one without it would weaken it, such as the variants of
+// a catalogue.
+func (l *model) keepApart(f, level int, to []float64) {
+	of := l.fields[f].Levels[level]
+	if of.Contradicts {
 		to[level] = min(to[level], l.today.levels[f][level])
+	}
+	if of.Below > 0 {
+		to[level] = min(to[level], to[of.Below]-telling)
 	}
 }
 

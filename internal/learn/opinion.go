@@ -104,7 +104,7 @@ func (o *opinion) weigh(f int, matches, others table, to []float64) {
 	for level := 1; level < len(to); level++ {
 		counted, noise := ratio(f, level, matches, others)
 		to[level] = (counted*spread*spread + to[level]*noise) / (spread*spread + noise)
-		o.contradict(f, level, to)
+		o.keepApart(f, level, to)
 	}
 }
 
