@@ -77,9 +77,12 @@ type valued struct{ title, value uint64 }
 type series struct {
 	values map[*Attribute][]valued
 	parts  map[uint64][]string // of variants, by the hash that is their value
+	ids    map[string][]valued // by attribute; all sources share them
 }
 
-func newSeries() series { return series{map[*Attribute][]valued{}, map[uint64][]string{}} }
+func newSeries() series {
+	return series{map[*Attribute][]valued{}, map[uint64][]string{}, map[string][]valued{}}
+}
 
 func (s series) add(r *Record) {
 	for _, v := range r.variants {
@@ -89,6 +92,11 @@ func (s series) add(r *Record) {
 	}
 	if r.title == nil {
 		return
+	}
+	for _, id := range r.ids {
+		if id.world {
+			s.ids[id.attribute] = append(s.ids[id.attribute], valued{r.name.hash, textHash(id.value)})
+		}
 	}
 	for _, d := range r.dates {
 		s.values[d.attribute] = append(s.values[d.attribute], valued{r.name.hash, d.date.packed()})

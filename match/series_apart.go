@@ -3,6 +3,7 @@
 package match
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -88,6 +89,9 @@ func (s series) meet(a *Attribute) (m meeting) {
 // number tells things apart where a date does, and prices never do: those of one thing differ.
 func (s series) apart() map[*Attribute]gaps {
 	found, meetings, dated := map[*Attribute]gaps{}, map[*Attribute]meeting{}, false
+	if s.identified() {
+		return found
+	}
 	for a := range s.values {
 		m := s.meet(a)
 		meetings[a] = m
@@ -113,6 +117,28 @@ func (s series) apart() map[*Attribute]gaps {
 		}
 	}
 	return found
+}
+
+// identified reports whether records of one title often have one identifier. So there are duplicates, and a date that
+// they do not share is no date of the thing.
+func (s series) identified() bool {
+	for _, values := range s.ids {
+		slices.SortFunc(values, func(x, y valued) int { return cmp.Compare(x.title, y.title) })
+		pairs, equal := 0, 0
+		for of := range eachTitle(values) {
+			for i, x := range of[:min(len(of), manyOfTitle)] {
+				for _, y := range of[:i] {
+					if pairs++; x.value == y.value {
+						equal++
+					}
+				}
+			}
+		}
+		if equal >= apartLeast && float64(equal) > seldom*float64(pairs) {
+			return true
+		}
+	}
+	return false
 }
 
 // isPrice reports whether an attribute is named like a price.

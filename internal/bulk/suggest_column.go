@@ -237,7 +237,7 @@ var (
 			altezza comprimento lengte`),
 	}
 	changingNames = nameSet(`rating ratings score votes views likes rank ranking popularity stock quantity qty count sales created createdat updated updatedat modified modifiedat timestamp
-		copyright copyrights crawled scraped fetched image images img thumbnail thumb poster photo picture icon logo bewertung bestand menge bild bilder erstellt geandert aktualisiert
+		copyright copyrights crawl crawled crawldate scrape scraped fetched retrieved accessed imported inserted added dateadded lastseen firstseen availability reviews reviewcount stars image images img thumbnail thumb poster photo picture icon logo bewertung bestand menge bild bilder erstellt geandert aktualisiert
 		existencias imagen imagenes valoracion immagine immagini voto imagem afbeelding voorraad`)
 )
 

@@ -136,7 +136,8 @@ func (s *Suggester) explained(k *match.Schema) map[*column]match.Attribute {
 // compare sets which columns the known kind explains and which it loses. Groups, countries and free texts distinguish
 // little and do not count; a draft has no parts of names. A column with a name for a work that the kind does not
 // explain counts more than a column that it explains. For titles, a size or a shade counts, too. If no kind explains
-// any column, a draft needs several columns, and one of them must consist of words.
+// any column, one of the columns of a draft must consist of words, and unless it is the only one besides a key, not of
+// long texts.
 func (s *Suggester) compare(d *Draft, guesses []guess) {
 	k, explained := s.known()
 	if k != nil {
@@ -162,7 +163,8 @@ func (s *Suggester) compare(d *Draft, guesses []guess) {
 			d.Lost = append(d.Lost, c.name) // a size or a shade, which the draft compares as text
 		}
 		parts = parts || known && a.Role != match.RoleNone && a.Type == match.TypeName
-		words = words || g.Type == match.TypeName && c.words() && c.unlike() > 0.1 && c.length <= longName*c.values && len(s.columns) > 1
+		short := c.length <= longName*c.values && len(s.columns) > 1 || d.Explained == 0 && len(s.columns) == 2
+		words = words || g.Type == match.TypeName && c.words() && c.unlike() > 0.1 && short
 		named = named || g.Type == match.TypeName && (known || c.named(titleNames))
 	}
 	if k != nil && k.Style() == match.StyleTitle {
