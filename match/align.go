@@ -128,7 +128,7 @@ func compareNames(v *Vector, first, second *Record) (related level) {
 		}
 		rest = compareResiduals(&x, &y, &l, related)
 		if rest == residualSomething {
-			rest = compareAlone(&x, &y, alone && a.roman == b.roman, elsewhere)
+			rest = compareAlone(&x, &y, alone && a.roman == b.roman, elsewhere, a.form.text != "" && b.form.text != "")
 		}
 		if rest == residualSomething && sisters {
 			rest = residualSister

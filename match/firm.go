@@ -159,10 +159,11 @@ func (v Vector) namesChain() bool {
 }
 
 // compareAlone compares words that the names do not share and that are not enough to separate two things. If only the
-// names and cities were compared, other words mean another firm of one family, or a branch.
-func compareAlone(x, y *residual, alone, elsewhere bool) level {
+// names and cities were compared, other words mean another firm of one family, or a branch. In full names, with their
+// legal forms, they mean another firm wherever it is: Barton Capital Ltd, Barton Pharma Ltd.
+func compareAlone(x, y *residual, alone, elsewhere, legal bool) level {
 	switch {
-	case elsewhere, alone && x.any && y.any:
+	case elsewhere, (alone || legal) && x.any && y.any:
 		return residualRare
 	case alone && (x.own || y.own):
 		return residualAlone

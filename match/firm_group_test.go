@@ -47,3 +47,19 @@ func TestFirms_Sisters(t *testing.T) {
 		}
 	}
 }
+
+// In full names a word for a trade means another firm of a group, also at one address.
+func TestFirms_FullNames(t *testing.T) {
+	t.Parallel()
+	m := match.New(match.Place(), nil)
+	residual := func(a, b string) string {
+		x, y := m.Normalise("s", "1", match.Attributes{"name": {a}, "address": {"5 Mill Road"}}), m.Normalise("s", "2", match.Attributes{"name": {b}, "address": {"5 Mill Road"}})
+		return levelOf(m, m.Compare(x, y), "name residual")
+	}
+	if got := residual("Zorvinex Energy Ltd", "Zorvinex Foods Ltd"); got != "both keep words of their own" {
+		t.Error("with legal forms:", got)
+	}
+	if got := residual("Zorvinex Grill", "Zorvinex Restaurant"); got == "both keep words of their own" {
+		t.Error("without legal forms:", got)
+	}
+}

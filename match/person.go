@@ -76,7 +76,7 @@ func (m *Matcher) comparePersons(v *Vector, first, second *Record) {
 	switch {
 	case family == familyDifferent && given != levelNone && given != givenDifferent && !rare && (v.neighbours() || v.onlyBorn(m)):
 		family = familyLoose
-	case given == givenDifferent && family > familyDifferent && !rare && v.onlyBorn(m):
+	case given == givenDifferent && family > familyDifferent && (!rare && v.onlyBorn(m) || m.terms.tokens[datesCounted] == 0 && v.neighbours()):
 		given = givenLoose
 	case family >= familyAlike && !v.namesPerson(rare) && !(rare && v.level(fieldDate) == dateTwoOff) &&
 		!(rarest && v.level(fieldCity) >= cityEqual && v.level(fieldDate) == levelNone):

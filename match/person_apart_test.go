@@ -102,3 +102,16 @@ func TestPersons_NameBesideAPart(t *testing.T) {
 		}
 	}
 }
+
+// In a list without dates of birth, one family name and one postcode are those of relatives.
+func TestPersons_RelativesWithoutDates(t *testing.T) {
+	t.Parallel()
+	m := manyPersons()
+	person := func(key, given string) *match.Record {
+		return m.Normalise("s", key, match.Attributes{"given_name": {given}, "family_name": {"Quillfeather"}, "city": {"York"}, "postcode": {"YO1 7EP"}})
+	}
+	v := m.Compare(person("1", "Jason"), person("2", "Mary"))
+	if m.Decide(v) == match.Same {
+		t.Errorf("one person, at %v", m.Sum(v))
+	}
+}
