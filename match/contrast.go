@@ -116,24 +116,24 @@ func (c *contrast) addOmitted(p *TermFrequencies, size int) {
 		}
 	}
 	least := bothRecur * math.Pow(recurring/float64(max(len(c.records), 1)), 2)
-	var last framed
-	both, any := map[string]int{}, map[string]int{}
+	seen := map[[2]uint64]bool{} // titles without and with the phrase
+	both, either := map[string]int{}, map[string]int{}
 	for _, of := range c.places {
 		phrase := c.titles[of.title][of.from:of.to]
 		all := c.alls[of.title]
-		if len(phrase) != size || c.records[of.frame] == 0 || of.frame == last.frame && all == c.alls[last.title] || slices.ContainsFunc(phrase, p.omitsWord) {
+		if len(phrase) != size || c.records[of.frame] == 0 || seen[[2]uint64{of.frame, all}] || slices.ContainsFunc(phrase, p.omitsWord) {
 			continue
 		}
-		last = of
+		seen[[2]uint64{of.frame, all}] = true
 		for _, w := range phrase {
-			any[w]++
+			either[w]++
 			if recurs(of.frame) && recurs(all) {
 				both[w]++
 			}
 		}
 	}
 	for w, n := range both {
-		if n >= contrasts && float64(n) >= least*float64(any[w]) {
+		if n >= contrasts && float64(n) >= least*float64(either[w]) {
 			p.tokens[omitsHash(w)], p.tokens[tellsHash("")] = seriesLeast, seriesLeast
 		}
 	}

@@ -123,7 +123,7 @@ func (s series) apart() map[*Attribute]gaps {
 // they do not share is no date of the thing.
 func (s series) identified() bool {
 	for _, values := range s.ids {
-		slices.SortFunc(values, func(x, y valued) int { return cmp.Compare(x.title, y.title) })
+		slices.SortFunc(values, func(x, y valued) int { return cmp.Or(cmp.Compare(x.title, y.title), cmp.Compare(x.value, y.value)) })
 		pairs, equal := 0, 0
 		for of := range eachTitle(values) {
 			for i, x := range of[:min(len(of), manyOfTitle)] {
