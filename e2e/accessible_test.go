@@ -21,6 +21,7 @@ import (
 // also tests the width of a phone, and presses Tab through each page.
 func TestAccessible(t *testing.T) {
 	t.Parallel()
+	longtest.Gate(t, "tests of single pages look at their colours and use the keyboard")
 	inTabs(t, map[string]func(*tab){"every page is for everyone": isAccessible})
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/locus-db/locus/counter"
+	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/records"
 	_ "github.com/locus-db/locus/sink/webhook"
 	"github.com/locus-db/locus/sinks"
@@ -85,5 +86,6 @@ func layout(tab *tab) {
 
 func TestLayout(t *testing.T) {
 	t.Parallel()
+	longtest.Gate(t, "tests of single pages look at the width of a telephone")
 	inTabs(t, map[string]func(*tab){"nothing is wider than its screen": layout})
 }
