@@ -17,9 +17,14 @@ import (
 type sampled struct {
 	name   string
 	plain  string   // see describe
-	values []string // not empty, in the order of the rows
+	values []string // not empty, nor blank, in the order of the rows
 	rows   int      // rows that have the column
 	short  int      // rows without a value in this column and in at least half of the others, such as totals
+}
+
+// isValue reports whether a field of a sample has a value: blanks, with which some exports fill columns, are none.
+func isValue(text string, null []string) bool {
+	return strings.TrimSpace(text) != "" && !slices.Contains(null, text)
 }
 
 // recognition assigns a meaning to the columns of a file.

@@ -14,6 +14,7 @@ func TestRecognise_ByOtherColumns(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"a point", "X,Y,id,name\n7.09981,50.73392,1,Blue Door\n-7.10120,-50.73521,2,Corner Bakery\n", "- key=id longitude latitude - name"},
 		{"golden rows of dedupe", "cluster_id,records[],name,phones[],city\n1,a:1 | b:2,Blue Door,415-555-0101 | 415-555-0102,Bonn\n2,a:3,Corner Bakery,,Kiel\n", "- key=cluster_id - - name phones city"},
+		{"fields filled with blanks", "id,name,phone,email,zip\n1,Blue Door,+1 415 555 0101, ,62701\n2,Corner Bakery, ,info@corner.example,  \n3,Harbor Light,  ,,62703\n", "- key=id - name phones emails postcode"},
 		{"numbers that a program made fractions", "id,name,zip,phone\n1001.0,Blue Door,62701.0,4155550101.0\n1002.0,Corner Bakery,62702.0,4155550102.0\n", "- key=id - name - -"},
 		{"lines of letters", "id,Name,Bill to 1,Bill to 2,Bill to 3,Bill to 4,Ship to 1,Ship to 2\n1,Blue Door,Ada Lovelace,12 Main St,\"Springfield, IL 62701\",,Ada Lovelace,5 Elm St\n2,Corner Bakery,Alan Turing,7 Low Rd,\"Leeds, LS1 1AA\",,Alan Turing,5 Elm St\n", "- key=id - name - address address - - -"},
 		{"lines without a street", "id,Name,Bill to 1,Bill to 2\n1,Blue Door,Ada Lovelace,Leeds\n2,Corner Bakery,Alan Turing,York\n", "- key=id - name - -"},

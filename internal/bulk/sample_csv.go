@@ -75,7 +75,7 @@ func (p *Plan) sampleCSV(text []byte, kinds []*match.Schema) (columns []sampled,
 		c := sampled{name: name, rows: len(all)}
 		for _, row := range all {
 			switch {
-			case i < len(row) && row[i] != "" && !slices.Contains(p.options.Null, row[i]):
+			case i < len(row) && isValue(row[i], p.options.Null):
 				if isAddressBook(name) {
 					c.values = append(c.values, splitAddressBook(row[i])...)
 					continue

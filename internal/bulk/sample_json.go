@@ -58,7 +58,7 @@ func (p *Plan) sampleJSON(text []byte, whole bool) (columns []sampled, rows int,
 				seen[path] = true
 				columns[i].rows++
 			}
-			if value != "" && !slices.Contains(p.options.Null, value) && len(columns[i].values) < sampleRows {
+			if isValue(value, p.options.Null) && len(columns[i].values) < sampleRows {
 				columns[i].values = append(columns[i].values, value)
 			}
 		})

@@ -207,7 +207,7 @@ func (s *sampledTable) columnsOf(null []string) ([]sampled, int) {
 		has := make([]bool, len(s.columns))
 		filled := 0
 		for _, c := range row.Cells {
-			if c.Text != "" && s.columns[c.Column].Binary == "" && utf8.ValidString(c.Text) && !slices.Contains(null, c.Text) {
+			if isValue(c.Text, null) && s.columns[c.Column].Binary == "" && utf8.ValidString(c.Text) {
 				all[c.Column].values = append(all[c.Column].values, c.Text)
 				if !has[c.Column] {
 					has[c.Column] = true
