@@ -3,6 +3,7 @@
 package bulk
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -55,6 +56,7 @@ func fitsPart(part int, values []string) bool {
 }
 
 // completeDate composes the date of birth of columns with its year, month and day, unless a column has the whole date.
+// Without the word birth the rows need a name: year and month also are what a table is partitioned by.
 func (r *recognition) completeDate() {
 	at := -1
 	for i, a := range r.kind.Attributes {
@@ -69,9 +71,9 @@ func (r *recognition) completeDate() {
 		return
 	}
 	a := &r.kind.Attributes[at]
-	columns := [3]int{-1, -1, -1}
+	columns, named := [3]int{-1, -1, -1}, r.hasName()
 	for i, c := range r.columns {
-		if part, birth, ok := datePartOf(c.plain); ok && fitsPart(part, c.values) {
+		if part, birth, ok := datePartOf(c.plain); ok && (birth || named) && fitsPart(part, c.values) {
 			if columns[part] < 0 || birth {
 				columns[part] = i
 			}
@@ -87,4 +89,13 @@ func (r *recognition) completeDate() {
 		whole = columns[:2]
 	}
 	r.composeWith(a, "-", "year, month and day", whole...)
+}
+
+// hasName reports whether a column is called like a name of the kind.
+func (r *recognition) hasName() bool {
+	return slices.ContainsFunc(r.columns, func(c sampled) bool {
+		return slices.ContainsFunc(r.kind.Attributes, func(a match.Attribute) bool {
+			return a.Type == match.TypeName && aliasOf(r.kind, &a, c.plain) != noAlias
+		})
+	})
 }

@@ -18,7 +18,7 @@ const parquetBatch = 64
 
 // parquetTable reads the row groups of a Parquet file one after another.
 type parquetTable struct {
-	in      io.ReaderAt
+	in      *lz4File
 	size    int64
 	file    *parquet.File
 	columns []Column
@@ -41,12 +41,12 @@ type parquetTable struct {
 
 // OpenParquet opens a Parquet file. The error is an *Error. The file is not closed by the table.
 func OpenParquet(r io.ReaderAt, size int64) (Table, error) {
-	t := &parquetTable{in: r, size: size, batch: make([]parquet.Row, parquetBatch)}
+	t := &parquetTable{in: &lz4File{ReaderAt: r}, size: size, batch: make([]parquet.Row, parquetBatch)}
 	err := guard(func() (err error) {
 		if err := checkFooter(r, size); err != nil {
 			return err
 		}
-		t.file, err = parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+		t.file, err = parquet.OpenFile(t.in, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 		if err != nil {
 			return err
 		}
@@ -179,8 +179,11 @@ func (t *parquetTable) read() (err error) {
 			return io.EOF
 		}
 		t.group++
+		t.in.sizes = t.in.sizes[:0] // of the group before
 		for i := range t.columns {
-			if err := checkPages(t.in, t.size, &t.file.Metadata().RowGroups[t.group-1].Columns[i].MetaData, t.required[i]); err != nil {
+			isNull := t.texts[i] == nil && t.columns[i].Binary == ""
+			if err := checkPages(t.in, t.size, &t.file.Metadata().RowGroups[t.group-1].Columns[i].MetaData, t.required[i],
+				isNull); err != nil {
 				return fmt.Errorf("column %.60q: %w", t.columns[i].Name, err)
 			}
 		}

@@ -41,8 +41,8 @@ func checkFooter(r io.ReaderAt, size int64) error {
 
 // checkPages reads the pages of a column in a row group: their headers, sizes and checksums, which the library believes
 // or does not look at, and the number of their values.
-// required reports that the column has no nulls.
-func checkPages(r io.ReaderAt, size int64, column *format.ColumnMetaData, required bool) error {
+// required reports that the column has no nulls, isNull that it has nothing else.
+func checkPages(file *lz4File, size int64, column *format.ColumnMetaData, required, isNull bool) error {
 	at := column.DataPageOffset
 	if of := column.DictionaryPageOffset; of != 0 {
 		at = of
@@ -52,14 +52,20 @@ func checkPages(r io.ReaderAt, size int64, column *format.ColumnMetaData, requir
 		return fmt.Errorf("its pages would be from byte %d to %d of %d", at, end, size)
 	}
 	values, nulls, dictionary := int64(0), int64(0), false
+	paged := true                                          // whether the headers of all pages count the nulls
 	counted := required || column.Statistics.NullCount > 0 // 0 may mean that the writer did not count
 	var buf []byte
 	for at < end {
-		header, length, err := pageHeader(r, at, end)
+		header, head, err := pageHeader(file.ReaderAt, at, end)
 		if err != nil {
 			return err
 		}
-		at += length
+		if column.Codec == format.Lz4Raw {
+			if err := file.hideSize(head, at); err != nil {
+				return fmt.Errorf("the page at byte %d: %w", at, err)
+			}
+		}
+		at += int64(len(head))
 		packed := int64(header.CompressedPageSize)
 		if packed < 0 || packed > end-at || header.UncompressedPageSize < 0 || header.UncompressedPageSize > maxPage {
 			return fmt.Errorf("a page of %d bytes, %d unpacked, cannot be right", packed, header.UncompressedPageSize)
@@ -78,9 +84,9 @@ func checkPages(r io.ReaderAt, size int64, column *format.ColumnMetaData, requir
 		if header.Type == format.DataPageV2 {
 			nulls += int64(header.DataPageHeaderV2.V.NumNulls)
 		} else if !isDictionary {
-			counted = false // only the levels of the page tell
+			paged = false // only its levels tell
 		}
-		if buf, err = checkPage(r, at, column.Codec, header, buf); err != nil {
+		if buf, err = checkPage(file.ReaderAt, at, column.Codec, header, buf); err != nil {
 			return fmt.Errorf("the page at byte %d: %w", at, err)
 		}
 		at += packed
@@ -88,28 +94,31 @@ func checkPages(r io.ReaderAt, size int64, column *format.ColumnMetaData, requir
 	if values != column.NumValues {
 		return fmt.Errorf("its pages have %d values, the footer says %d", values, column.NumValues)
 	}
-	if counted && nulls != column.Statistics.NullCount {
+	if stated := column.Statistics.NullCount; isNull && (paged && nulls != values || stated > 0 && stated != values) {
+		return fmt.Errorf("its type has no values, and %d of %d are no nulls", values-max(nulls, stated), values)
+	}
+	if counted && paged && nulls != column.Statistics.NullCount {
 		return fmt.Errorf("its pages have %d nulls, the footer says %d", nulls, column.Statistics.NullCount)
 	}
 	return nil
 }
 
-// pageHeader decodes the header of the page that begins at a byte, and returns its length.
-func pageHeader(r io.ReaderAt, at, end int64) (*format.PageHeader, int64, error) {
+// pageHeader decodes the header of the page that begins at a byte, and returns its bytes.
+func pageHeader(r io.ReaderAt, at, end int64) (*format.PageHeader, []byte, error) {
 	protocol := new(thrift.CompactProtocol)
 	for room := int64(512); ; room *= 8 {
 		head := make([]byte, min(room, end-at))
 		if _, err := r.ReadAt(head, at); err != nil && !errors.Is(err, io.EOF) {
-			return nil, 0, err
+			return nil, nil, err
 		}
 		header := new(format.PageHeader)
 		from := protocol.NewReaderFromBytes(head)
 		err := thrift.NewDecoder(from).Decode(header)
 		if err == nil {
-			return header, int64(from.BytesRead()), nil
+			return header, head[:from.BytesRead()], nil
 		}
 		if int64(len(head)) == end-at || room > maxPageHeader {
-			return nil, 0, fmt.Errorf("the header of a page at byte %d: %w", at, noEOF(err))
+			return nil, nil, fmt.Errorf("the header of a page at byte %d: %w", at, noEOF(err))
 		}
 	}
 }

@@ -4,6 +4,8 @@ package tabular_test
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +15,12 @@ import (
 	"time"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
+	"github.com/parquet-go/parquet-go/compress/brotli"
+	"github.com/parquet-go/parquet-go/compress/gzip"
+	"github.com/parquet-go/parquet-go/compress/lz4"
+	"github.com/parquet-go/parquet-go/compress/snappy"
+	"github.com/parquet-go/parquet-go/compress/uncompressed"
 	"github.com/parquet-go/parquet-go/compress/zstd"
 	"github.com/parquet-go/parquet-go/deprecated"
 
@@ -123,6 +131,75 @@ func TestParquet_Texts(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("rows\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// Texts that hardly compress, in pages of each version and compression.
+func TestParquet_Compression(t *testing.T) {
+	t.Parallel()
+	type row struct {
+		Key  string  `parquet:"key"`
+		City string  `parquet:"city,dict"`
+		Note *string `parquet:"note,optional"`
+	}
+	rows, want := make([]row, 250), []string{}
+	for i := range rows {
+		sum := sha256.Sum256([]byte{byte(i)})
+		rows[i] = row{Key: hex.EncodeToString(sum[:]), City: []string{"Bonn", "Köln"}[i%2]}
+		text := fmt.Sprintf("%d: key=%s city=%s", i+1, rows[i].Key, rows[i].City)
+		if i%3 == 0 {
+			rows[i].Note = &rows[i].Key
+			text += " note=" + rows[i].Key
+		}
+		want = append(want, text)
+	}
+	for _, codec := range []compress.Codec{
+		&uncompressed.Codec{}, &snappy.Codec{}, &gzip.Codec{}, &brotli.Codec{}, &zstd.Codec{}, &lz4.Codec{Level: lz4.Level1},
+	} {
+		for _, version := range []int{1, 2} {
+			for _, size := range []int{512, 1 << 20} {
+				table, err := openParquet(written(t, rows, parquet.Compression(codec), parquet.DataPageVersion(version),
+					parquet.PageBufferSize(size)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := textsOf(table)
+				if err != nil || !slices.Equal(got, want) {
+					t.Errorf("%v, version %d, pages of %d bytes: %d rows, not those that were written: %v", codec, version, size,
+						len(got), err)
+				}
+			}
+		}
+	}
+}
+
+// A column of the type null has no values.
+func TestParquet_Null(t *testing.T) {
+	t.Parallel()
+	type row struct {
+		Name string `parquet:"name"`
+	}
+	var b bytes.Buffer
+	w := parquet.NewWriter(&b, parquet.NewSchema("rows", parquet.Group{
+		"name": parquet.String(), "none": parquet.Optional(parquet.Leaf(parquet.NullType)),
+	}))
+	for _, name := range []string{"a", "b"} {
+		if err := w.Write(row{name}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	table, err := openParquet(b.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := table.Columns(); len(c) != 2 || c[1].Binary != "" {
+		t.Errorf("columns %v", c)
+	}
+	if got, err := textsOf(table); err != nil || !slices.Equal(got, []string{"1: name=a", "2: name=b"}) {
+		t.Errorf("%q, %v", got, err)
 	}
 }
 

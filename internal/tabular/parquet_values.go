@@ -77,8 +77,8 @@ func pairsOf(column *parquet.Column) *parquet.Column {
 	return fields[0]
 }
 
-// textOf returns a function that writes values of a type, or the reason why they have no text. The function reports
-// false for values that count as null, such as NaN.
+// textOf returns a function that writes values of a type, or the reason why they have no text, or neither for the type
+// of nulls. The function reports false for values that count as null, such as NaN.
 func textOf(t parquet.Type) (text func(parquet.Value) (string, bool), binary string) {
 	if logical := t.LogicalType(); logical != nil {
 		switch of := logical.Value.(type) {
@@ -109,6 +109,8 @@ func textOf(t parquet.Type) (text func(parquet.Value) (string, bool), binary str
 			return nil, "a binary geometry"
 		case *format.Float16Type:
 			return nil, "numbers of 16 bits"
+		case *format.NullType: // a column of nulls, as pandas writes it
+			return nil, ""
 		}
 	}
 	switch t.Kind() {
