@@ -124,14 +124,7 @@ func (c *client) schema(ctx context.Context, name string) (*match.Schema, []stri
 	if _, err := c.get(ctx, "/v1/schema", query, &answer); err != nil {
 		return nil, nil, err
 	}
-	kind := &match.Schema{Kind: answer.Kind, Version: answer.Version}
-	for _, attribute := range answer.Attributes {
-		kind.Attributes = append(kind.Attributes, match.Attribute{
-			Name: attribute.Name, Type: attribute.Type, Role: attribute.Role, Style: attribute.Style, Scope: attribute.Scope,
-			Many: attribute.Many, Required: attribute.Required, Tag: attribute.Tag, Dimension: attribute.Dimension, Aliases: attribute.Aliases,
-		})
-	}
-	return kind, answer.Kinds, nil
+	return answer.Match(), answer.Kinds, nil
 }
 
 // chosen returns the named kind, or all kinds.
