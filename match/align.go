@@ -3,7 +3,6 @@
 package match
 
 import (
-	"math"
 	"math/bits"
 )
 
@@ -205,16 +204,13 @@ func exactName(total weight) level {
 	return nameAll
 }
 
-// onlyName is how much heavier a name is, in hundredths of a nat, than one that a single record has by chance.
-const onlyName = 200
-
-// only reports whether a name of a weight is so rare that another record hardly has it by chance, as far as two cities ask
-// for that. Without counts it is, unless nothing besides the names was compared.
+// only reports whether a name of a weight is so rare that two records in different cities hardly have it by chance. In one
+// city any rare name is. Without counts it is, unless nothing besides the names was compared.
 func (p *TermFrequencies) only(name weight, city level) bool {
 	if p.records == 0 || city != cityDifferent && city != cityElsewhere {
 		return city != cityElsewhere
 	}
-	return name >= onlyName+weight(100*math.Log(float64(p.records)))
+	return name >= p.onlyName
 }
 
 // gradeCompact grades the names without spaces, if that can raise the grade.

@@ -52,6 +52,7 @@ type TermFrequencies struct {
 	phones    map[uint64]uint32 // phone number, or hash of a mailbox → number of names, if more than PhoneNames
 	texts     int               // number of titles whose text is counted among the tokens; 0: no statistics of text
 	contrasts bool              // words tell titles apart
+	onlyName  weight            // weight from which a name is hardly that of two records by chance
 	hash      uint64
 }
 
@@ -189,10 +190,14 @@ func countTerms(s *Schema, records iter.Seq[Attributes]) (p, tells *TermFrequenc
 	return p, tells
 }
 
+// overChance is how much heavier a name is, in hundredths of a nat, than one that a single record has by chance.
+const overChance = 200
+
 // finish sets what follows from the counts.
 func (p *TermFrequencies) finish() {
 	p.texts, p.hash = int(p.tokens[textCounted]), p.sum()
 	p.contrasts = p.tokens[tellsHash("")] > 0
+	p.onlyName = overChance + weight(100*math.Log(float64(max(p.records, 1))))
 }
 
 // Records returns the number of counted names, 0 for a term-frequency table without statistics.

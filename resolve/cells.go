@@ -106,12 +106,13 @@ func (r *Resolver) asked(id cell.ID, err error) error {
 	return err
 }
 
-// eachCell runs fn for all groups concurrently and joins the errors.
+// eachCell is forCells for the groups of cells.
 func eachCell[T any](groups map[cell.ID]T, fn func(cell.ID, T) error) error {
 	return forCells(slices.Collect(maps.Keys(groups)), func(id cell.ID) error { return fn(id, groups[id]) })
 }
 
-// forCells runs fn for all cells concurrently and joins the errors.
+// forCells runs fn for all cells concurrently. It joins the errors of all cells, where engine.Parallel, above this
+// package, returns the first: a cell that has moved asks for a newer map also if another one is unavailable.
 func forCells(ids []cell.ID, fn func(cell.ID) error) error {
 	if len(ids) == 1 {
 		return fn(ids[0])

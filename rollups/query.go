@@ -201,25 +201,33 @@ func (a *Answer) stand(parts map[cell.ID]*rollup.Part, now time.Time) {
 	}
 }
 
-// parts reads the cells in parallel, each once it has reached the requested watermark.
+// parts reads the cells in parallel, each once it has reached the requested watermark. missing are the unavailable cells
+// that the query allows for; it fails if these are all.
 func (r *reading) parts(ctx context.Context,
 	q rollup.Query) (parts map[cell.ID]*rollup.Part, missing []cell.ID, err error) {
 	err = r.engine.Whole(ctx, func(ids []cell.ID) error {
-		read, errs := make([]*rollup.Part, len(ids)), make([]error, len(ids))
-		engine.Parallel(len(ids), func(i int) { read[i], errs[i] = r.part(ctx, ids[i], q) })
+		read, unavailable := make([]*rollup.Part, len(ids)), make([]error, len(ids))
+		if err := r.engine.Parallel(ids, func(i int, id cell.ID) (err error) {
+			if read[i], err = r.part(ctx, id, q); err != nil {
+				err = fmt.Errorf("cell %v: %w", id, err)
+			}
+			if r.q.Partial && errors.Is(err, cell.ErrUnavailable) {
+				unavailable[i], err = err, nil
+			}
+			return err
+		}); err != nil {
+			return err
+		}
 		parts, missing = make(map[cell.ID]*rollup.Part, len(ids)), nil
 		for i, id := range ids {
-			switch err := errs[i]; {
-			case err == nil:
-				parts[id] = read[i]
-			case r.q.Partial && errors.Is(err, cell.ErrUnavailable):
+			if unavailable[i] != nil {
 				missing = append(missing, id)
-			default:
-				return fmt.Errorf("cell %v: %w", id, err)
+			} else {
+				parts[id] = read[i]
 			}
 		}
-		if len(missing) == len(ids) {
-			return errors.Join(errs...)
+		if len(parts) == 0 {
+			return unavailable[0]
 		}
 		return nil
 	})

@@ -146,24 +146,30 @@ func (s *Server) allowed(r *http.Request) bool {
 	}
 	name = strings.ToLower(name)
 	addr, err := netip.ParseAddr(name)
-	if name == "localhost" || err == nil && addr.Zone() == "" && addr.Unmap().IsLoopback() {
-		return toLoopback(r) || slices.Contains(s.opts.Hosts, name)
+	switch {
+	case slices.Contains(s.opts.Hosts, name):
+		return true
+	case name == "localhost" || err == nil && addr.Zone() == "" && addr.Unmap().IsLoopback():
+		return toLoopback(r)
 	}
-	return slices.Contains(s.opts.Hosts, name) || err == nil && to(r, addr)
+	to, ok := localAddress(r)
+	return ok && err == nil && to == addr.Unmap() // a page with a rebound name has that name as its Host
 }
 
-// to reports whether a connection was made to an address. Such a request is none of a page with a rebound name, whose
-// Host is the name.
-func to(r *http.Request, addr netip.Addr) bool {
-	at, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
-	return ok && at.AddrPort().Addr().Unmap() == addr.Unmap()
-}
-
-// toLoopback reports whether a connection was made to an address that only this machine can reach; without a network it
-// was.
+// toLoopback reports whether a connection was made to an address that only this machine can reach, or there is none.
 func toLoopback(r *http.Request) bool {
+	to, ok := localAddress(r)
+	return !ok || to.IsLoopback()
+}
+
+// localAddress returns the address of this machine to which the connection of a request was made; false for a request
+// without a network.
+func localAddress(r *http.Request) (netip.Addr, bool) {
 	at, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
-	return !ok || at.IP.IsLoopback()
+	if !ok {
+		return netip.Addr{}, false
+	}
+	return at.AddrPort().Addr().Unmap(), true
 }
 
 // refuse sends an error, and logs it once if it is meant for operators.
