@@ -30,6 +30,23 @@ func yesterday(clock string) (day, at string) {
 	return day, day + "T" + clock + "Z"
 }
 
+// A command that opens the data itself counts what it does, as a server does.
+func TestMetric_CountsWhatACommandDoes(t *testing.T) {
+	t.Parallel()
+	env := map[string]string{"LOCUS_DATA": filepath.Join(t.TempDir(), "data")}
+	must(t, env, "ingest", "--source", "crm", "--key", "id", write(t, "pubs.csv", "id,name\n1,Red Lion\n2,White Hart\n"))
+	must(t, env, "metric", "hit", "page /about", "50")
+	now := time.Now().UTC() // the hits may be of yesterday by now
+	from, to := now.AddDate(0, 0, -1).Format(time.DateOnly), now.AddDate(0, 0, 1).Format(time.DateOnly)
+	for metric, want := range map[string]int64{"locus.records": 2, "locus.created": 2, "locus.hits": 50} {
+		got := must(t, env, "metric", "series", metric, "--from", from+"T00:00:00Z", "--to", to+"T00:00:00Z", "--step", "day", "--json")
+		var series struct{ Lines []struct{ Total int64 } }
+		if err := json.Unmarshal([]byte(got.stdout), &series); err != nil || len(series.Lines) != 1 || series.Lines[0].Total != want {
+			t.Errorf("%s: want %d, %v\n%s", metric, want, err, got.stdout)
+		}
+	}
+}
+
 func TestMetric_HitAndSeries(t *testing.T) {
 	t.Parallel()
 	env := served(t)
