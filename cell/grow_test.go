@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -311,6 +312,41 @@ func TestGrow_TwoAtOnce(t *testing.T) {
 		wg.Wait()
 		wantGrown(t, c, 6)
 		keys.check(t, c)
+	})
+}
+
+// A growth reports that its generation is current also if the maintenance, which finishes growths, publishes it first.
+func TestGrow_ReportsWhatAnotherPublished(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		memory := &celltest.Memory{}
+		late, other := open(t, memory, 2), open(t, memory, 0)
+		var waited atomic.Bool
+		goOn := make(chan struct{})
+		memory.Hook(func(ctx context.Context, s celltest.Step) error {
+			if isLate(ctx) && waited.Load() && s.When == celltest.Begins {
+				<-goOn
+			}
+			return nil
+		})
+		var steps []string
+		grown := make(chan error, 1)
+		go func() {
+			grown <- cell.Grow(context.WithValue(t.Context(), lateKey{}, true), late, cell.Growth{Cells: 4}, func(p cell.Progress) {
+				steps = append(steps, p.Step)
+				waited.Store(waited.Load() || p.Step == cell.StepWaiting)
+			})
+		}()
+		synctest.Wait()
+		grow(t, other, 4)
+		close(goOn)
+		if err := <-grown; err != nil {
+			t.Fatal(err)
+		}
+		want := []string{cell.StepCreated, cell.StepAnnounced, cell.StepWaiting, cell.StepCurrent, cell.StepSealed, cell.StepFilters}
+		if got := slices.Compact(steps); !slices.Equal(got, want) {
+			t.Errorf("steps %q, want %q", got, want)
+		}
 	})
 }
 

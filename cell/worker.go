@@ -30,7 +30,7 @@ func (w *worker[T]) activate(ctx context.Context, r protocol.Request, g Growth) 
 	case protocol.ActionWait:
 		return protocol.Reply{}, w.wait(ctx, gen)
 	case protocol.ActionPublish:
-		return w.change(ctx, func(m *Map) error { return w.publish(ctx, m, gen) })
+		return w.publish(ctx, gen)
 	case protocol.ActionSeal:
 		return protocol.Reply{}, w.seal(ctx, r)
 	default: // ActionFilter
@@ -130,20 +130,25 @@ func (w *worker[T]) wait(ctx context.Context, gen int) error {
 	}
 }
 
-func (w *worker[T]) publish(ctx context.Context, m *Map, gen int) error {
-	if m.spec.Current < gen {
+// publish makes a generation the current one, and reports it also if another process or the maintenance of this one was
+// faster.
+func (w *worker[T]) publish(ctx context.Context, gen int) (protocol.Reply, error) {
+	r, err := w.change(ctx, func(m *Map) error {
+		if m.spec.Current >= gen {
+			return nil
+		}
 		if err := w.ready(ctx, m, gen); err != nil {
 			return err
 		}
-		if err := w.cells.change(ctx, m, func(s *Spec) {
+		return w.cells.change(ctx, m, func(s *Spec) {
 			s.Current = gen
 			s.Until = later(s.Until, w.cells.horizon())
-		}); err != nil {
-			return err
-		}
+		})
+	})
+	if m := w.cells.Map(); err == nil && m.spec.Current >= gen {
+		w.progress(Progress{Step: StepCurrent, Generation: gen, Starts: m.spec.Generations[gen].Starts})
 	}
-	w.progress(Progress{Step: StepCurrent, Generation: gen, Starts: m.spec.Generations[gen].Starts})
-	return nil
+	return r, err
 }
 
 func (w *worker[T]) seal(ctx context.Context, r protocol.Request) error {
