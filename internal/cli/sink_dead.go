@@ -59,31 +59,34 @@ func (a *app) sinkDeadDo(verb, short, done string) *cobra.Command {
 		Use: verb + " NAME [ID]...", Short: short + "; by default all",
 		Example: "  locus sink dead " + verb + " hook\n  locus sink dead " + verb + " hook 20be0ffc-314a-bd53-7a50-013a65ca76d2",
 		Args:    atLeast("NAME"), ValidArgsFunction: a.names(sinkNames, 1),
-		RunE: func(c *cobra.Command, args []string) error {
-			return a.connectedTo(writes, func(c *cobra.Command, cl *client, args []string) error {
-				var request httpapi.SinkDeadRequest
-				for _, text := range args[1:] {
-					id, err := locality.Parse(text)
-					if err != nil {
-						return usage("locus sink dead list "+args[0]+" shows the ids", "%.60q is not an id", text)
-					}
-					request.IDs = append(request.IDs, id)
-				}
-				body, err := json.Marshal(request)
+		RunE: a.connectedTo(writes, func(c *cobra.Command, cl *client, args []string) error {
+			var request httpapi.SinkDeadRequest
+			for _, text := range args[1:] {
+				id, err := locality.Parse(text)
 				if err != nil {
-					return err
+					return usage("locus sink dead list "+args[0]+" shows the ids", "%.60q is not an id", text)
 				}
-				var answer httpapi.SinkDeadAnswer
-				raw, err := cl.do(c.Context(), http.MethodPost, sinkPath(args[0])+"/dead/"+verb, nil, body, &answer)
-				if err != nil {
-					return err
-				}
-				if a.json {
-					return a.printRaw(raw)
-				}
-				a.say("%s %s", counted(int64(answer.Letters), "dead letter", "dead letters"), done)
-				return nil
-			})(c, args)
-		},
+				request.IDs = append(request.IDs, id)
+			}
+			return a.handleLetters(c, cl, sinkPath(args[0])+"/dead/"+verb, request, done)
+		}),
 	})
+}
+
+// handleLetters retries or drops dead letters of a sink or of a source, as the path says.
+func (a *app) handleLetters(c *cobra.Command, cl *client, path string, request any, done string) error {
+	body, err := json.Marshal(request)
+	if err != nil {
+		return err
+	}
+	var handled struct{ Letters int64 }
+	raw, err := cl.do(c.Context(), http.MethodPost, path, nil, body, &handled)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printRaw(raw)
+	}
+	a.say("%s %s", counted(handled.Letters, "dead letter", "dead letters"), done)
+	return nil
 }

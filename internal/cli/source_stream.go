@@ -110,12 +110,7 @@ func (a *app) sourceDrop() *cobra.Command {
 		Long:    "Removes the definition, the position and the dead letters. To delete the records, use locus source delete.",
 		Example: "  locus source drop crm\n  locus source drop crm && locus source delete crm",
 		Args:    arguments("NAME"), ValidArgsFunction: a.names(sourceNames, 1),
-		RunE: func(c *cobra.Command, args []string) error {
-			cl, err := a.connect(c, writes)
-			if err != nil {
-				return err
-			}
-			defer cl.close()
+		RunE: a.connectedTo(writes, func(c *cobra.Command, cl *client, args []string) error {
 			if _, err := cl.do(c.Context(), http.MethodDelete, sourcePath(args[0]), nil, nil, nil); err != nil {
 				return err
 			}
@@ -124,7 +119,7 @@ func (a *app) sourceDrop() *cobra.Command {
 			}
 			a.say("dropped the stream of source %s; its records stay", term.Escape(args[0]))
 			return nil
-		},
+		}),
 	})
 }
 
@@ -154,66 +149,4 @@ func (a *app) printStreams(streams []httpapi.Source) error {
 		}
 	}
 	return nil
-}
-
-func (a *app) sourceDead() *cobra.Command {
-	c := &cobra.Command{
-		Use: "dead", Short: "List, retry or drop the messages of a source that cannot become records",
-		Example: "  locus source dead list crm\n  locus source dead retry crm",
-	}
-	c.AddCommand(a.deadList(),
-		a.deadDo("retry", "Read messages again, after the mapping was corrected", "will be tried again"),
-		a.deadDo("drop", "Drop dead letters", "dropped"))
-	return c
-}
-
-func (a *app) deadList() *cobra.Command {
-	return a.connection(&cobra.Command{
-		Use: "list NAME", Short: "List the dead letters of a source, with the place of each message in the stream",
-		Example: "  locus source dead list crm\n  locus source dead list crm --json | jq -r .reason | sort | uniq -c",
-		Args:    arguments("NAME"), ValidArgsFunction: a.names(sourceNames, 1),
-		RunE: a.connected(func(c *cobra.Command, cl *client, args []string) error {
-			var list httpapi.LetterList
-			if _, err := cl.get(c.Context(), sourcePath(args[0])+"/dead", nil, &list); err != nil {
-				return err
-			}
-			if a.json {
-				return printEach(a, list.Letters)
-			}
-			t := &term.Table{Header: []string{"at", "key", "reason"}}
-			for _, l := range list.Letters {
-				t.Add(l.At, l.Key, l.Reason)
-			}
-			return a.printTable(t)
-		}),
-	})
-}
-
-func (a *app) deadDo(verb, short, done string) *cobra.Command {
-	return a.connection(&cobra.Command{
-		Use: verb + " NAME [PARTITION:OFFSET]...", Short: short + "; by default all",
-		Example: "  locus source dead " + verb + " crm\n  locus source dead " + verb + " crm 0:4711 2:12",
-		Args:    cobra.MinimumNArgs(1), ValidArgsFunction: a.names(sourceNames, 1),
-		RunE: func(c *cobra.Command, args []string) error {
-			cl, err := a.connect(c, writes)
-			if err != nil {
-				return err
-			}
-			defer cl.close()
-			body, err := json.Marshal(httpapi.LettersRequest{At: args[1:]})
-			if err != nil {
-				return err
-			}
-			var handled httpapi.Handled
-			raw, err := cl.do(c.Context(), http.MethodPost, sourcePath(args[0])+"/dead/"+verb, nil, body, &handled)
-			if err != nil {
-				return err
-			}
-			if a.json {
-				return a.printRaw(raw)
-			}
-			a.say("%s %s", counted(int64(handled.Letters), "dead letter", "dead letters"), done)
-			return nil
-		},
-	})
 }

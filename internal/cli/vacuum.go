@@ -19,12 +19,7 @@ func (a *app) vacuumCommand() *cobra.Command {
 			"rewritten. The command can be interrupted at any point and repeated.",
 		Example: "  locus vacuum\n  locus vacuum --url http://127.0.0.1:7070 --json",
 		Args:    arguments(),
-		RunE: func(c *cobra.Command, _ []string) error {
-			cl, err := a.connect(c, writes)
-			if err != nil {
-				return err
-			}
-			defer cl.close()
+		RunE: a.connectedTo(writes, func(c *cobra.Command, cl *client, _ []string) error {
 			result, err := a.change(c.Context(), cl, "/v1/vacuum", nil, steps(func(v cells.Vacuumed) (step, line string, err error) {
 				return v.Cell.String(), fmt.Sprintf("cell %v rewritten, %s trimmed", v.Cell, plural(v.Trimmed, "change")), nil
 			}))
@@ -40,6 +35,6 @@ func (a *app) vacuumCommand() *cobra.Command {
 					plural(all.Behind, "cell"))
 			}
 			return a.summary(result, "done: %s", plural(all.Cells, "cell"))
-		},
+		}),
 	})
 }
