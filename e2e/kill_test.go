@@ -322,7 +322,8 @@ func TestP01_KilledImport(t *testing.T) {
 	calm := serve(t, filepath.Join(dir, "calm"), "127.0.0.1:0")
 	want := partition(t, calm.url)
 	calm.kill()
-	for _, ext := range []string{"csv", "jsonl", "json", "parquet", "xlsx"} {
+	formats := []string{"csv", "parquet", "jsonl", "json", "xlsx"} // the first two continue at an offset and at a row
+	for _, ext := range formats[:longtest.Part(len(formats))] {
 		t.Run(ext, func(t *testing.T) {
 			t.Parallel()
 			got := killedImport(t, name(ext), filepath.Join(dir, "data-"+ext), kills)
