@@ -62,7 +62,7 @@ func (t tail) further(ctx context.Context, log changelog.Store) (tail, error) {
 	return tail{bounds.Last, found[:min(len(found), maxJoins)]}, nil
 }
 
-// joinsOf lists the records that joined an entity by a change, the youngest first, without the record that founded it.
+// joinsOf lists the records that joined an entity by a change, the youngest first, without the record that created it.
 // If another entity was merged in, only the youngest of its records is listed.
 func joinsOf(c changelog.Change) (joins []joined) {
 	switch {

@@ -11,7 +11,7 @@ import (
 // does not exist.
 func (r *Recorder) Explain(ctx context.Context, metric Metric, at time.Time) (*Explanation, error) {
 	if at.IsZero() || at.Unix() < 0 || at.UTC().Year() >= 2200 {
-		return nil, invalid("at", "is a time of the years 1970 to 2199")
+		return nil, invalid("at", "want a time in the years 1970 to 2199")
 	}
 	for fresh := false; ; fresh = true {
 		places, err := r.find(ctx, []Metric{metric}, fresh)

@@ -60,14 +60,14 @@ func (q *Query) check() error {
 			e.Problems = append(e.Problems, problem.New("/"+field, "invalid", detail))
 		}
 	}
-	fail(q.Prefix != nil && q.Metrics != nil, "prefix", "with names there is no prefix")
-	fail(q.Prefix == nil && len(q.Metrics) == 0, "metric", "which ones?")
-	fail(q.Step != ByMinute && q.Step != ByHour && q.Step != ByDay, "step", "is minute, hour or day")
+	fail(q.Prefix != nil && q.Metrics != nil, "prefix", "give names or a prefix, not both")
+	fail(q.Prefix == nil && len(q.Metrics) == 0, "metric", "is missing: give names of metrics, or a prefix")
+	fail(q.Step != ByMinute && q.Step != ByHour && q.Step != ByDay, "step", "want minute, hour or day")
 	for i, t := range []time.Time{q.From, q.To} {
 		year := t.UTC().Year()
-		fail(t.IsZero() || year < 1 || year > 9999, []string{"from", "to"}[i], "is a time of the years 1 to 9999")
+		fail(t.IsZero() || year < 1 || year > 9999, []string{"from", "to"}[i], "want a time in the years 1 to 9999")
 	}
-	fail(!q.To.After(q.From), "to", "is after from")
+	fail(!q.To.After(q.From), "to", "has to be after from")
 	if e.Problems != nil {
 		return &e
 	}

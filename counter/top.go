@@ -14,9 +14,9 @@ import (
 func (r *Recorder) Top(ctx context.Context, q TopQuery) ([]Ranked, error) {
 	switch {
 	case q.Day.IsZero():
-		return nil, invalid("day", "which one?")
+		return nil, invalid("day", "is missing: want a day such as 2026-11-20")
 	case q.K < 0 || q.K > MaxTop:
-		return nil, invalid("k", fmt.Sprintf("is 1 to %d", MaxTop))
+		return nil, invalid("k", fmt.Sprintf("has to be 1 to %d", MaxTop))
 	case q.K == 0:
 		q.K = 10
 	}

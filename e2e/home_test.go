@@ -59,7 +59,7 @@ func TestHome_AgreesWithTheCommandLine(t *testing.T) {
 		}
 	}
 	s := serve(t, data, "127.0.0.1:0")
-	// joined has one of the two records: either may have founded the entity
+	// joined has one of the two records: either may have created the entity
 	agrees := func(received, hits int, joined ...string) {
 		t.Helper()
 		eventually(t, time.Minute, "the first screen agrees with the command line", func() (bool, string) {

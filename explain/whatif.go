@@ -49,8 +49,8 @@ type ScenarioEntity struct {
 
 // Limits of a scenario.
 const (
-	MaxScenario = 100 // deletions, decisions and bits together
-	maxBits     = 100 * 100
+	MaxScenario = 100 // deletions, decisions and weights together
+	maxWeight   = 100 * 100
 )
 
 // WhatIf returns the entities that a scenario would produce, computed from the stored data by the code that resolves.
@@ -68,7 +68,7 @@ func (h *Handle) WhatIf(ctx context.Context, q Scenario) (*ScenarioResult, error
 	if _, err := h.engine.Kind(rec.Kind).Matcher.With(q.Weights, q.Threshold); err != nil {
 		return nil, problem.Invalid("/weights", "unknown_field", "%s", err.Error())
 	}
-	about := resolve.Scenario{Of: []entity.PUID{rec.PUID}, Bits: q.Weights, Threshold: q.Threshold}
+	about := resolve.Scenario{Of: []entity.PUID{rec.PUID}, Weights: q.Weights, Threshold: q.Threshold}
 	for i, address := range q.Delete {
 		gone, err := h.entities.Record(ctx, address)
 		if err != nil {
@@ -108,13 +108,13 @@ func (q *Scenario) check() error {
 		problems = append(problems, problem.New("", "invalid",
 			"the scenario is empty: give delete, decide, weights or a threshold"))
 	}
-	if q.Threshold < 0 || q.Threshold > maxBits {
+	if q.Threshold < 0 || q.Threshold > maxWeight {
 		problems = append(problems, problem.New("/threshold", "invalid", "a threshold is above 0 and at most 100"))
 	}
 	for _, name := range slices.Sorted(maps.Keys(q.Weights)) {
-		if bits := q.Weights[name]; bits < -maxBits || bits > maxBits {
+		if w := q.Weights[name]; w < -maxWeight || w > maxWeight {
 			problems = append(problems, problem.New("/weights", "invalid",
-				fmt.Sprintf("the bits of %.80q lie between -100 and 100", name)))
+				fmt.Sprintf("the match weight of %.80q has to be from -100 to 100", name)))
 		}
 	}
 	if problems != nil {

@@ -69,8 +69,8 @@ func (h *Handle) List() []Rules {
 }
 
 // Create adds a kind during reads and writes, and reports whether it was added. Creating an identical kind again
-// changes nothing; a different kind of that name is ErrOtherKind. The error is a
-// *locus.InvalidError if there are as many as Options.MaxKinds of package locus.
+// changes nothing; a different kind of that name is ErrOtherKind. The error is a *locus.InvalidError if there are as many
+// kinds as Options.MaxKinds of package locus.
 func (h *Handle) Create(ctx context.Context, schema *match.Schema) (bool, error) {
 	if err := h.engine.CheckWrites(); err != nil {
 		return false, err
@@ -93,6 +93,7 @@ func (h *Handle) Create(ctx context.Context, schema *match.Schema) (bool, error)
 	return err == nil, engine.Wrap(err)
 }
 
+// proposed returns the schema and the term-frequency table of a proposal, those of the current rules where it has none.
 func (h *Handle) proposed(ctx context.Context,
 	p Proposal) (schema *match.Schema, terms *match.TermFrequencies, err error) {
 	if schema = p.Schema; schema == nil {
@@ -105,7 +106,7 @@ func (h *Handle) proposed(ctx context.Context,
 		return nil, nil, fmt.Errorf("%w: %.64q; locus kind create makes it", ErrNoKind, schema.Kind)
 	}
 	if p.Terms != "" {
-		if terms, err = h.engine.Resolver.Packed(ctx, p.Terms); err == nil && terms == nil {
+		if terms, err = h.engine.Resolver.StoredTerms(ctx, p.Terms); err == nil && terms == nil {
 			err = fmt.Errorf("%w: %.32q", ErrNoTerms, p.Terms)
 		}
 	} else {

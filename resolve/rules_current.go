@@ -189,8 +189,8 @@ func (r *Resolver) bumpRulesVersion(ctx context.Context, id cell.ID) error {
 	})
 }
 
-// Packed reads a stored term-frequency table, nil if there is none with that hash.
-func (r *Resolver) Packed(ctx context.Context, hash string) (p *match.TermFrequencies, err error) {
+// StoredTerms reads a stored term-frequency table, nil if there is none with that hash.
+func (r *Resolver) StoredTerms(ctx context.Context, hash string) (p *match.TermFrequencies, err error) {
 	err = r.view(ctx, r.opts.Cells.Map().Authority(), func(tx storage.Tx) error {
 		p, err = readTerms(ctx, tx, hash, map[string]*match.TermFrequencies{})
 		return err

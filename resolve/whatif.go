@@ -27,8 +27,8 @@ type Scenario struct {
 	Without []entity.PUID
 	// Decisions to make or withdraw, in this order.
 	Decisions []entity.Decision
-	// Bits are the match weights of levels, and Threshold the match threshold, as in match.Matcher.With.
-	Bits      map[string]match.Weight
+	// Weights are the match weights of levels, and Threshold the match threshold, as in match.Matcher.With.
+	Weights   map[string]match.Weight
 	Threshold match.Weight
 }
 
@@ -50,7 +50,7 @@ func (r *Resolver) WhatIf(ctx context.Context, kind *Kind, about Scenario) (befo
 	if err := r.Upgraded(ctx); err != nil {
 		return nil, nil, err
 	}
-	matcher, err := kind.Matcher.With(about.Bits, about.Threshold)
+	matcher, err := kind.Matcher.With(about.Weights, about.Threshold)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -60,7 +60,7 @@ func (r *Resolver) WhatIf(ctx context.Context, kind *Kind, about Scenario) (befo
 	}
 	s.is = newGraph(s.batch, map[entity.PUID]edges{}, nil)
 	would := *s.is
-	if s.would = &would; len(about.Bits) > 0 {
+	if s.would = &would; len(about.Weights) > 0 {
 		would.stored = map[entity.PUID]edges{}
 	}
 	if err := s.read(ctx); err != nil {
@@ -103,7 +103,7 @@ func (s *whatIf) read(ctx context.Context) error {
 		if err := s.readAround(ctx, s.is.stored, next); err != nil {
 			return err
 		}
-		if len(s.Bits) > 0 {
+		if len(s.Weights) > 0 {
 			if err := s.compare(ctx, next); err != nil {
 				return err
 			}

@@ -127,7 +127,7 @@ func DriverOf(u *url.URL) (Driver, error) {
 	}
 	known := slices.Sorted(maps.Keys(drivers))
 	if len(known) == 0 {
-		return nil, fmt.Errorf("no driver of streams is imported")
+		return nil, errors.New("no driver of streams is imported: import source/kafka, source/nats or source/postgres")
 	}
 	return nil, fmt.Errorf("no stream has the scheme %.20q: want %s", u.Scheme, strings.Join(known, ":// or ")+"://")
 }
@@ -136,10 +136,10 @@ func DriverOf(u *url.URL) (Driver, error) {
 func ParseURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" && !u.Query().Has("host") { // a socket
-		return nil, fmt.Errorf("it is no URL such as kafka://broker1:9092,broker2:9092/topic, nats://host:4222/stream or postgres://user@host/database?table=name")
+		return nil, errors.New("it is no URL such as kafka://broker1:9092,broker2:9092/topic, nats://host:4222/stream or postgres://user@host/database?table=name")
 	}
 	if _, has := u.User.Password(); has {
-		return nil, fmt.Errorf("the URL has a password, which would be stored: leave it out, and name an environment variable of the servers with it")
+		return nil, errors.New("the URL has a password, which would be stored: leave it out, and name an environment variable of the servers with it")
 	}
 	d, err := DriverOf(u)
 	if err != nil {

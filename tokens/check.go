@@ -163,7 +163,7 @@ func (h *Handle) load(ctx context.Context) (*snapshot, error) {
 		copy(t.hash[:], r.Hash)
 		s.tokens[r.ID] = t
 	}
-	s.hold(c)
+	s.copySessions(c)
 	s.blocked = make(map[string]bool, len(c.Blocks))
 	for _, b := range c.Blocks {
 		s.blocked[b.Name] = true

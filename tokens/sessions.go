@@ -176,8 +176,8 @@ func (h *Handle) signedIn(c *snapshot, id string) *Principal {
 	return &who
 }
 
-// hold copies the sessions of the catalogue.
-func (s *snapshot) hold(c *catalog) {
+// copySessions copies the sessions of the catalogue.
+func (s *snapshot) copySessions(c *catalog) {
 	s.secret = c.LoginSecret
 	s.sessions = make(map[string]heldSession, len(c.Sessions))
 	for _, r := range c.Sessions {

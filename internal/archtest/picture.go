@@ -400,7 +400,7 @@ var Picture = map[string]Rule{
 			"", "audit", "audits", "storage/all", "storage/mongodb", "cell", "cells", "changelog", "changes", "counter",
 			"decisions",
 			"entities", "entity", "explain", "internal/access", "internal/bulk", "internal/chart", "internal/definition",
-			"internal/problem", "internal/dedupe", "internal/demo", "internal/engine",
+			"internal/problem", "internal/dedupe", "internal/delay", "internal/demo", "internal/engine",
 			"internal/backup", "internal/buildinfo", "internal/exchange", "internal/export", "internal/eval", "internal/httpapi",
 			"internal/intake", "internal/judge", "internal/listen", "internal/login", "internal/mcp", "internal/obs",
 			"internal/pgtable", "internal/running", "internal/term", "kinds", "locality",

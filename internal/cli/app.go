@@ -4,16 +4,13 @@ package cli
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/locus-db/locus/internal/obs"
 	"github.com/locus-db/locus/internal/term"
 )
 
@@ -95,27 +92,3 @@ func typed(kind string, raw json.RawMessage) json.RawMessage {
 
 // printTable prints a table to the standard output.
 func (a *app) printTable(t *term.Table) error { return t.Write(a.stdout, a.out) }
-
-// logger returns a logger to the standard error with the given level, or that of --log-level or LOCUS_LOG. The format
-// is text or json.
-func (a *app) logger(level slog.Level) *slog.Logger {
-	if text := cmp.Or(a.logLevel, a.env["LOCUS_LOG"]); text != "" {
-		if err := level.UnmarshalText([]byte(text)); err != nil {
-			a.say("locus: LOCUS_LOG=%s is not a level (debug, info, warn, error); using %s", term.Clip(text, 40),
-				strings.ToLower(level.String()))
-		}
-	}
-	if a.level == nil {
-		a.level = &slog.LevelVar{}
-	}
-	a.level.Set(level)
-	options := &slog.HandlerOptions{Level: a.level}
-	var to slog.Handler = slog.NewTextHandler(a.stderr, options)
-	if cmp.Or(a.logFormat, a.env["LOCUS_LOG_FORMAT"]) == "json" {
-		to = slog.NewJSONHandler(a.stderr, options)
-	}
-	if a.traced {
-		to = obs.TracedLog(to)
-	}
-	return slog.New(to)
-}

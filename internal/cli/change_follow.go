@@ -6,6 +6,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/locus-db/locus/internal/delay"
 	"github.com/locus-db/locus/internal/httpapi"
 	"github.com/locus-db/locus/internal/term"
 )
@@ -37,11 +38,7 @@ func (t *tailing) feed(ctx context.Context, cl *client) error {
 			lost = true
 			t.say("connection lost: %s; trying again", term.Escape(err.Error()))
 		}
-		again := time.NewTimer(wait)
-		select {
-		case <-again.C:
-		case <-ctx.Done():
-			again.Stop()
+		if delay.For(ctx, wait) != nil {
 			return t.interrupted()
 		}
 		wait = min(2*wait, feedPatience)

@@ -11,33 +11,6 @@ import (
 	"github.com/locus-db/locus/internal/httpapi"
 )
 
-// levelFlag is --log-level.
-type levelFlag string
-
-// Set implements pflag.Value. An unknown level in LOCUS_LOG is said when the logger is made, by every command.
-func (l *levelFlag) Set(text string) error {
-	*l = levelFlag(text)
-	return nil
-}
-
-// Type implements pflag.Value.
-func (l *levelFlag) Type() string { return "level" }
-
-// String implements pflag.Value.
-func (l *levelFlag) String() string { return string(*l) }
-
-// checkLog rejects wrong flags of the log.
-func (a *app) checkLog(flags *pflag.FlagSet) error {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(a.logLevel)); a.logLevel != "" && err != nil && origin(flags.Lookup("log-level")) != "variable LOCUS_LOG" {
-		return usage("--log-level debug", "--log-level %.40q: want debug, info, warn or error", a.logLevel)
-	}
-	if a.logFormat != "" && a.logFormat != "text" && a.logFormat != "json" {
-		return usage("--log-format json", "--log-format %.40q: want text or json", a.logFormat)
-	}
-	return nil
-}
-
 // reload reads the configuration file of a server again. The log level and the roles of groups change at once; for
 // other settings it logs that they need a restart. A file with a mistake changes nothing.
 func (a *app) reload(c *cobra.Command, options *httpapi.Options) {
@@ -48,7 +21,7 @@ func (a *app) reload(c *cobra.Command, options *httpapi.Options) {
 	var s serving
 	fresh := &cobra.Command{}
 	next.serveFlags(fresh, &s)
-	err := a.again(next, c.Flags(), fresh, &s)
+	err := a.reread(next, c.Flags(), fresh, &s)
 	if err != nil {
 		f := explainFailure(c.Context(), err)
 		options.Logger.Error("configuration reload failed", "err", f.Message, "try", f.Hint)
@@ -79,8 +52,8 @@ func (a *app) reload(c *cobra.Command, options *httpapi.Options) {
 	options.Logger.Info("configuration reloaded", "file", a.config)
 }
 
-// again gives fresh the flags and variables of running, then the file, and checks all.
-func (a *app) again(next *app, running *pflag.FlagSet, fresh *cobra.Command, s *serving) (err error) {
+// reread gives fresh the flags and variables of running, then the file, and checks all.
+func (a *app) reread(next *app, running *pflag.FlagSet, fresh *cobra.Command, s *serving) (err error) {
 	running.Visit(func(f *pflag.Flag) {
 		if of := fresh.Flags().Lookup(f.Name); of != nil {
 			replace(of.Value, f.Value)

@@ -14,7 +14,7 @@ group: category
 measures:
   places: count
 `},
-	{"records_by_source", `# How many records of each source founded an entity, and how many joined one that was there.
+	{"records_by_source", `# How many records of each source created an entity, and how many matched one.
 rollup: records_by_source
 kind: place
 over: records

@@ -124,7 +124,7 @@ func (s *Server) caller(r *http.Request) (*access.Principal, error) {
 	var who *access.Principal
 	if session := s.sessionOf(r); session != "" && len(r.Header["Authorization"]) == 0 {
 		who, err = s.svc.Tokens().CheckSession(r.Context(), session)
-	} else if text := credential(r); s.opts.Bearers != nil && login.Looks(text) {
+	} else if text := credential(r); s.opts.Bearers != nil && login.LooksLikeJWT(text) {
 		who, err = s.bearer(r.Context(), text)
 	} else if name, until := listen.Client(r.TLS, time.Now()); name != "" && len(r.Header["Authorization"]) == 0 {
 		who, err = s.certified(name, until)
@@ -132,7 +132,7 @@ func (s *Server) caller(r *http.Request) (*access.Principal, error) {
 		who, err = s.svc.Tokens().Check(r.Context(), text)
 	}
 	if err == nil && !who.Until.IsZero() {
-		err = s.stopped(r.Context(), who)
+		err = s.checkBlocked(r.Context(), who)
 	}
 	if errors.Is(err, tokens.ErrUnknown) {
 		if err := s.failed(r); err != nil {
@@ -143,8 +143,9 @@ func (s *Server) caller(r *http.Request) (*access.Principal, error) {
 	return who, err
 }
 
-// stopped returns ErrUnknown if a principal is blocked whose credential is stored nowhere.
-func (s *Server) stopped(ctx context.Context, who *access.Principal) error {
+// checkBlocked returns ErrUnknown if a principal is blocked. For a credential that is stored nowhere this is the only way
+// to end it.
+func (s *Server) checkBlocked(ctx context.Context, who *access.Principal) error {
 	if blocked, err := s.svc.Tokens().Blocked(ctx, who.Name); err != nil || !blocked {
 		return err
 	}

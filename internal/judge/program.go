@@ -57,7 +57,7 @@ func Start(ctx context.Context, program string, args []string, wait time.Duratio
 	return p, nil
 }
 
-// Ask implements Judge. A program that does not answer in time cannot be asked on.
+// Ask implements Judge. A program that does not answer in time is not asked again.
 func (p *Program) Ask(ctx context.Context, q Question) (Answer, error) {
 	line, err := json.Marshal(q)
 	if err != nil {

@@ -23,12 +23,12 @@ import (
 // Patience limits how long one request takes, with its retries.
 const Patience = 10 * time.Second
 
-// Of returns the name of the topic of a URL.
-func Of(u *url.URL) string { return strings.TrimPrefix(u.Path, "/") }
+// Topic returns the name of the topic of a URL.
+func Topic(u *url.URL) string { return strings.TrimPrefix(u.Path, "/") }
 
 // Check returns why a URL names no topic.
 func Check(u *url.URL) error {
-	if topic := Of(u); topic == "" || strings.Contains(topic, "/") {
+	if topic := Topic(u); topic == "" || strings.Contains(topic, "/") {
 		return errors.New("want kafka://broker1:9092,broker2:9092/TOPIC")
 	}
 	for option, values := range u.Query() {

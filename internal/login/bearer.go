@@ -94,13 +94,13 @@ func (s *seldom) RoundTrip(r *http.Request) (*http.Response, error) {
 	return s.over.RoundTrip(r)
 }
 
-// Looks reports whether a credential has the form of a JWT.
-func Looks(text string) bool { return len(text) <= maxBytes && strings.Count(text, ".") == 2 }
+// LooksLikeJWT reports whether a credential has the form of a JWT.
+func LooksLikeJWT(text string) bool { return len(text) <= maxBytes && strings.Count(text, ".") == 2 }
 
 // Check returns who a JWT is, and until when. The error is ErrBearer or ErrUnreachable, each with the cause.
 func (b *Bearers) Check(ctx context.Context, text string) (*Person, time.Time, error) {
 	none := time.Time{}
-	if !Looks(text) {
+	if !LooksLikeJWT(text) {
 		return nil, none, ErrBearer
 	}
 	var said struct {

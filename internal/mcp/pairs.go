@@ -58,7 +58,7 @@ func (s *Server) why(ctx context.Context, in asking) (*page, error) {
 		head.Reasons = append(head.Reasons, r.Code)
 	}
 	if c.Decided != nil {
-		head.Decided = tell(&decision{Verdict: c.Decided.Verdict, Author: c.Decided.Author, Reason: c.Decided.Reason,
+		head.Decided = decidedOf(&decision{Verdict: c.Decided.Verdict, Author: c.Decided.Author, Reason: c.Decided.Reason,
 			At: c.Decided.At, RefA: c.A, RefB: c.B})
 	}
 	p := &page{head: head, list: "evidence"}

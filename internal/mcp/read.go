@@ -212,7 +212,7 @@ func (s *Server) redirect(ctx context.Context, e *httpapi.Entity) (*redirect, er
 	slices.SortFunc(list, func(x, y decision) int { return y.At.Compare(x.At) })
 	for i := range list {
 		if d := &list[i]; d.Verdict == entity.VerdictSame && len(r.Decided) < 3 {
-			r.Decided = append(r.Decided, *tell(d))
+			r.Decided = append(r.Decided, *decidedOf(d))
 		}
 	}
 	return r, nil

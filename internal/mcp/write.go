@@ -113,7 +113,8 @@ type decided struct {
 	At      time.Time      `json:"at"`
 }
 
-func tell(d *decision) *decided {
+// decidedOf returns what an agent sees of a decision.
+func decidedOf(d *decision) *decided {
 	return &decided{d.Verdict, clip(d.RefA.String(), 330), clip(d.RefB.String(), 330), clip(d.Author, 300),
 		clip(d.Reason, 600), d.At}
 }
@@ -153,11 +154,11 @@ func (s *Server) decide(ctx context.Context, in deciding) (*page, error) {
 	if stands := against(others, verdict, a, b); stands != nil {
 		if stands.Verdict != verdict {
 			return nil, &refusal{
-				code: "decided", decided: tell(stands),
+				code: "decided", decided: decidedOf(stands),
 				detail: "another author has decided otherwise: ask a person to withdraw or replace that decision",
 			}
 		}
-		return &page{head: made{decided: *tell(stands), EntityA: a.id, EntityB: b.id, Unchanged: true}}, nil
+		return &page{head: made{decided: *decidedOf(stands), EntityA: a.id, EntityB: b.id, Unchanged: true}}, nil
 	}
 	body, err := json.Marshal(httpapi.DecideRequest{Decisions: []httpapi.DecisionInput{{
 		Verdict: verdict, A: a.puid.String(), B: b.puid.String(), Author: s.author(), Reason: in.Reason,
@@ -181,7 +182,7 @@ func (s *Server) decide(ctx context.Context, in deciding) (*page, error) {
 		return nil, &httpapi.Problem{Fault: *f}
 	}
 	d := answer.Results[0].Decision
-	return &page{head: made{decided: *tell(d), EntityA: d.EntityA, EntityB: d.EntityB, Pending: d.Pending,
+	return &page{head: made{decided: *decidedOf(d), EntityA: d.EntityA, EntityB: d.EntityB, Pending: d.Pending,
 		Overruled: d.Conflict != ""}}, nil
 }
 

@@ -39,7 +39,7 @@ func OpenChanges(ctx context.Context, to *url.URL, password secret.Text) (*Chang
 	if err != nil {
 		return nil, fmt.Errorf("kafka: %w", err)
 	}
-	topic := kafkatopic.Of(to)
+	topic := kafkatopic.Topic(to)
 	_, _, err = kafkatopic.Partitions(ctx, producer, topic)
 	is := ""
 	if err == nil {

@@ -40,7 +40,7 @@ func check(u *url.URL) error {
 	if err := kafkatopic.Check(u); err != nil {
 		return fmt.Errorf("kafka: %w", err)
 	}
-	if topic := kafkatopic.Of(u); !topicForm.MatchString(topic) {
+	if topic := kafkatopic.Topic(u); !topicForm.MatchString(topic) {
 		return fmt.Errorf("kafka: %.60q is no topic: want letters, digits, dots, - and _, at most 240", topic)
 	}
 	return nil

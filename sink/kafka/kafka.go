@@ -39,7 +39,7 @@ func Open(ctx context.Context, to *url.URL, password secret.Text) (*Sink, error)
 	if err := check(to); err != nil {
 		return nil, err
 	}
-	topic := kafkatopic.Of(to)
+	topic := kafkatopic.Topic(to)
 	s := &Sink{topic: topic, progress: topic + ".progress", common: kafkatopic.Options(to, password)}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

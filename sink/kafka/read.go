@@ -30,7 +30,7 @@ func OpenReader(_ context.Context, to *url.URL, password secret.Text) (*Reader, 
 	if err := check(to); err != nil {
 		return nil, err
 	}
-	topic := kafkatopic.Of(to)
+	topic := kafkatopic.Topic(to)
 	s := &Sink{topic: topic, progress: topic + ".progress", common: kafkatopic.Options(to, password)}
 	var err error
 	if s.producer, err = kgo.NewClient(s.common...); err != nil {

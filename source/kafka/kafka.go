@@ -44,7 +44,7 @@ func (d driver) Open(ctx context.Context, spec source.Spec, at source.Position) 
 	common := append(kafkatopic.Options(spec.URL, spec.Secret),
 		kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.KeepControlRecords(), kgo.FetchMaxBytes(fetchBytes),
 		kgo.ConsumeResetOffset(kgo.NoResetOffset()))
-	s := &stream{topic: kafkatopic.Of(spec.URL), group: "locus-" + spec.Name, common: common}
+	s := &stream{topic: kafkatopic.Topic(spec.URL), group: "locus-" + spec.Name, common: common}
 	var err error
 	if s.client, err = kgo.NewClient(s.common...); err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", spec.URL.Host, err)

@@ -89,7 +89,7 @@ func (s *stream) open(ctx context.Context, at source.Position) (err error) {
 	}
 	next, begun := at.Next[changes]
 	if begun {
-		err = s.goOn(ctx, at, system.SystemID)
+		err = s.resume(ctx, at, system.SystemID)
 	} else {
 		next, err = s.begin(ctx, system.SystemID)
 	}
@@ -166,8 +166,8 @@ func (s *stream) begin(ctx context.Context, system string) (next int64, err erro
 	return next, nil
 }
 
-// goOn continues with the slot that was made, unless something is missing from it.
-func (s *stream) goOn(ctx context.Context, at source.Position, system string) error {
+// resume continues with the slot that was made, unless something is missing from it.
+func (s *stream) resume(ctx context.Context, at source.Position, system string) error {
 	was, taken, _ := strings.Cut(at.Log, " ")
 	if was != system {
 		return fmt.Errorf("%w: the database is another system than before", source.ErrGap)

@@ -157,11 +157,10 @@ func (t *tx) expression(query entity.Query) (has, hasNot string, possible bool) 
 	for _, term := range query.Terms {
 		match = append(document.AppendTerm(append(and(match), '"'), term), '"')
 	}
-	if !slices.ContainsFunc(query.Words, func(word string) bool { return !document.IsWord(word) }) {
-		match = appendWords(match, query.Words, query.Instead, nil)
-	} else {
+	if slices.ContainsFunc(query.Words, func(word string) bool { return !document.IsWord(word) }) {
 		return "", "", false
 	}
+	match = appendWords(match, query.Words, query.Instead, nil)
 	end := len(match)
 	for _, term := range query.Without {
 		match = append(document.AppendTerm(append(match, ` NOT "`...), term), '"')
