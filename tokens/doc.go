@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package tokens stores the API tokens and sessions of an installation and returns the principal of each.
+// Package tokens stores the API tokens, sessions and blocked principals of an installation, and returns the principal of
+// each token and session.
 //
 // They are one definition in the authority of the cell map: the SHA-256 of each token, its name, roles and expiry.
 // Every process keeps a copy in memory that is at most a second old: checking a token needs no query, and a revoked

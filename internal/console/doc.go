@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package console renders the web pages of Locus: home, operations, review queue, rollups, counters, ring, kinds, data,
-// search, entity, and what-if.
+// Package console renders the web pages of Locus: home, entities, review, data and import, quality, rollups, counters,
+// streams, operations and kinds (nav.go lists them).
 //
 // It converts results of the service into HTML, and into the events that update an open page. It writes both to an
 // io.Writer and does not know requests or status codes. There is no Node toolchain and no framework, only

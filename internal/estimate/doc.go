@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package estimate estimates precision and recall from answers about pairs that were drawn by chance.
+// Package estimate estimates precision and recall from answers about pairs that were drawn at random.
 //
 //	pairs ──► strata, such as "in one entity, 5 to 9 bits"
-//	              │ drawn by chance, answered by people
+//	              │ drawn at random, answered by people
 //	              ▼
 //	          Stratum ──► Quality ──► Estimate: precision and recall, each with an interval
 //

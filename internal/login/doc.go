@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package login lets people sign in through an identity provider that speaks OpenID Connect: authorization code with
-// PKCE, state and nonce. No other package implements that protocol.
+// PKCE, state and nonce. It also checks the JWTs of services (Bearers). No other package implements these protocols.
 //
 //	Begin ──► address of the provider, and a sealed cookie ──► browser ──► provider
 //	Finish ◄── code and state, and the cookie                ◄── browser ◄──┘
