@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package bulk recognises what the columns of a file mean, and reads it row by row in constant memory, however hostile it
-// is. It reads CSV, JSON lines and JSON, plain or compressed, by itself; Parquet and workbooks through package tabular,
-// and tables of databases through package sqltable.
+// Package bulk recognises what the columns of an untrusted file mean, and reads it row by row in constant memory. It
+// reads CSV, JSON lines and JSON, plain or compressed, by itself; Parquet and workbooks through package tabular, and
+// tables of databases through package sqltable.
 //
 //	file ─► Recognise ──────────► Plan ─► Open ─► Reader.Next ─► Row        sent to the server
 //	        inside its folder     format                      ├► *RowError  goes to Rejects, reading goes on

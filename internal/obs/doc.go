@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package obs turns events in Locus into metrics for Prometheus, and its work into traces for OpenTelemetry. The
-// libraries do not import it: they report through their own callbacks and package span, which the process connects to it.
+// libraries do not import it: they report through their own callbacks and package span, which the process connects to
+// it.
 //
 //	locus.Options.OnBatch ──►┐
 //	counter.Options.OnGroup ►┤
