@@ -16,32 +16,28 @@ import (
 	"github.com/locus-db/locus/resolve"
 )
 
-// op is a resolve.Op without its condition, which only its own process can check.
+// op is a resolve.Op as JSON. It has the same fields, so the compiler refuses the conversions below if resolve.Op gets
+// another one: a field that is not sent would be lost on the way to the process that resolves.
 type op struct {
-	Source     string            `json:"source"`
-	Key        string            `json:"key"`
-	Kind       string            `json:"kind,omitempty"`
-	Delete     bool              `json:"delete,omitempty"`
-	IfVersion  int64             `json:"if_version,omitempty"`
-	Observed   time.Time         `json:"observed,omitzero"`
-	Later      bool              `json:"later,omitempty"`
-	Attributes entity.Attributes `json:"attributes,omitempty"`
-	Birth      locality.ID       `json:"birth,omitzero"`
-	Version    int64             `json:"version,omitempty"`
+	entity.Ref
+	Kind       string                    `json:"kind,omitempty"`
+	Delete     bool                      `json:"delete,omitempty"`
+	IfVersion  int64                     `json:"if_version,omitempty"`
+	Unless     func(*entity.Record) bool `json:"-"` // only its own process can check it
+	Observed   time.Time                 `json:"observed,omitzero"`
+	Later      bool                      `json:"later,omitempty"`
+	Attributes entity.Attributes         `json:"attributes,omitempty"`
+	Birth      locality.ID               `json:"birth,omitzero"`
+	Version    int64                     `json:"version,omitempty"`
 }
 
 func encodeOps(ops []resolve.Op) ([]byte, error) {
 	list := make([]op, len(ops))
 	for i := range ops {
-		o := &ops[i]
-		if o.Unless != nil {
+		if ops[i].Unless != nil {
 			return nil, errors.New("an operation with a condition cannot be sent")
 		}
-		list[i] = op{
-			Source: o.Source, Key: o.Key, Kind: o.Kind, Delete: o.Delete, IfVersion: o.IfVersion, Observed: o.Observed,
-			Later:      o.Later,
-			Attributes: o.Attributes, Birth: o.Birth, Version: o.Version,
-		}
+		list[i] = op(ops[i])
 	}
 	return json.Marshal(list)
 }
@@ -52,12 +48,8 @@ func decodeOps(body []byte) ([]resolve.Op, error) {
 		return nil, err
 	}
 	ops := make([]resolve.Op, len(list))
-	for i, o := range list {
-		ops[i] = resolve.Op{
-			Ref: entity.Ref{Source: o.Source, Key: o.Key}, Kind: o.Kind, Delete: o.Delete, IfVersion: o.IfVersion,
-			Observed: o.Observed,
-			Later:    o.Later, Attributes: o.Attributes, Birth: o.Birth, Version: o.Version,
-		}
+	for i := range list {
+		ops[i] = resolve.Op(list[i])
 	}
 	return ops, nil
 }

@@ -5,40 +5,13 @@ package httpapi
 import (
 	"fmt"
 	"strconv"
-	"time"
 
-	"github.com/locus-db/locus/changes"
-	"github.com/locus-db/locus/entities"
 	"github.com/locus-db/locus/entity"
 	"github.com/locus-db/locus/explain"
 	"github.com/locus-db/locus/internal/strictjson"
 	"github.com/locus-db/locus/locality"
 	"github.com/locus-db/locus/match"
 )
-
-// How describes how an entity was formed.
-type How struct {
-	Entity    Entity           `json:"entity"`
-	Threshold match.Weight     `json:"threshold" doc:"Match weight from which two records are a match"`
-	Component int              `json:"component" doc:"Number of records clustered together with those of the entity"`
-	Cut       match.Weight     `json:"cut" doc:"Match weight required to connect them: the threshold, or more for large clusters"`
-	Steps     []explain.Step   `json:"steps" doc:"Steps that made the entity, in order, and the last step with each group of records that was refused"`
-	Events    []changes.Change `json:"events" doc:"Latest changes of the entity and its records, oldest first"`
-	Since     time.Time        `json:"since,omitzero" doc:"Time since which no event is missing; absent if that is the beginning"`
-	TookMS    float64          `json:"took_ms" doc:"Milliseconds that the server took"`
-}
-
-// History lists the changes of an entity that are still in the logs.
-type History struct {
-	Entity Entity           `json:"entity"`
-	Events []changes.Change `json:"events" doc:"Puts of its records and changes of their former entities, oldest first"`
-	Since  time.Time        `json:"since,omitzero" doc:"Time since which no event is missing; absent if that is the beginning"`
-}
-
-// RelationList lists the relations of an entity.
-type RelationList struct {
-	Relations []entities.Relation `json:"relations" doc:"Best first, at most 16, each other entity once"`
-}
 
 // WhatIfRequest is the body of POST /v1/what-if.
 type WhatIfRequest struct {
@@ -63,52 +36,6 @@ type ScenarioEntity struct {
 	Records []entity.Ref `json:"records" doc:"Records of the entity, oldest first; the first is the anchor"`
 	View    View         `json:"view" doc:"Merged attributes in the order of the kind"`
 	Hidden  []string     `json:"hidden,omitempty" doc:"Attributes that have a value, which this token may not see"`
-}
-
-func (s *Server) how(c *call) (any, error) {
-	id, err := c.id()
-	if err != nil {
-		return nil, err
-	}
-	h, err := s.svc.Explain().How(c, id)
-	if err != nil {
-		return nil, err
-	}
-	return How{
-		Entity: s.found(c, &entities.Entity{Entity: h.Entity, Requested: h.Requested}), Threshold: h.Threshold,
-		Component: h.Component,
-		Cut:       h.Cut, Steps: h.Steps, Events: h.Events, Since: h.Since, TookMS: milliseconds(h.Took),
-	}, nil
-}
-
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-
-func (s *Server) history(c *call) (any, error) {
-	id, err := c.id()
-	if err != nil {
-		return nil, err
-	}
-	h, err := s.svc.Explain().History(c, id)
-	if err != nil {
-		return nil, err
-	}
-	return History{Entity: s.found(c, &entities.Entity{Entity: h.Entity, Requested: id}), Events: h.Events,
-		Since: h.Since}, nil
-}
-
-func (s *Server) relations(c *call) (any, error) {
-	id, err := c.id()
-	if err != nil {
-		return nil, err
-	}
-	if err := s.seen(c, id.String()); err != nil {
-		return nil, err
-	}
-	list, err := s.svc.Entities().Relations(c, id)
-	if err != nil {
-		return nil, err
-	}
-	return RelationList{list}, nil
 }
 
 func (s *Server) whatIf(c *call) (any, error) {
