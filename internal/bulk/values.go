@@ -25,7 +25,8 @@ const (
 )
 
 var (
-	dateForm = regexp.MustCompile(`^\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$`)
+	// A year, a month and a day, or a day and a month before the year. 0948-22-0703 is a phone number.
+	dateForm = regexp.MustCompile(`^(\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./](\d{4}|\d{2}))([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$`)
 	// With the month as a word: July 20, 1969, or 20. Juli 1969.
 	monthForm = regexp.MustCompile(`^(\p{L}{3,10}\.? \d{1,2}(st|nd|rd|th)?,? \d{4}|\d{1,2}(st|nd|rd|th|\.)?[ -](de |of )?\p{L}{3,10}\.?,?[ -](de )?\d{4})$`)
 	emailForm = regexp.MustCompile(`^[^\s@,;|]+@[^\s@,;|]+\.[^\s@,;|]+$`)
@@ -95,6 +96,12 @@ func unitOf(value string) (unit string, ok bool) {
 	return unit, unit != ""
 }
 
+// statuses are values of a column called State, Estado or Stato that says how far the row has come, not where it is.
+var statuses = nameSet(`0 1 active inactive enabled disabled open opened closed pending new draft published approved rejected cancelled canceled
+	completed done archived deleted verified unverified true false activo activa inactivo inactiva pendiente abierto cerrado aprobado
+	rechazado cancelado completado publicado borrador nuevo ativo ativa inativo inativa pendente fechado aprovado rejeitado concluido concluído
+	novo attivo attiva inattivo inattiva aperto chiuso nuovo actif inactif actief inactief aktiv inaktiv`)
+
 // fits reports whether nearly all values may be values of an attribute. It is true if there are no values.
 func fits(a *match.Attribute, values []string) bool {
 	good := 0
@@ -139,8 +146,12 @@ func fitsOne(a *match.Attribute, value string) bool {
 	case match.TypeURL:
 		return is == formURL
 	case match.TypeGeo:
+		limit := 180.0
+		if a.Role == match.RoleLatitude {
+			limit = 90
+		}
 		degrees, err := strconv.ParseFloat(value, 64)
-		return err == nil && degrees >= -180 && degrees <= 180
+		return err == nil && degrees >= -limit && degrees <= limit
 	case match.TypeNumber:
 		_, amount := unitOf(value)
 		return amount || digits > 0 && digits*2 >= len(value)-3
@@ -157,7 +168,7 @@ func fitsOne(a *match.Attribute, value string) bool {
 		case match.RolePostcode:
 			return len(value) <= 16 && digits > 0 && !decimalForm.MatchString(value)
 		case match.RoleCountry, match.RoleRegion, match.RoleLocality:
-			return is != formEmail && is != formDate && is != formURL && (letters || a.Role == match.RoleRegion)
+			return is != formEmail && is != formDate && is != formURL && (letters || a.Role == match.RoleRegion) && !statuses[strings.ToLower(value)]
 		}
 	}
 	return true

@@ -51,8 +51,14 @@ func within(kind *match.Schema, a *match.Attribute, plain string) string {
 		words = words[:n-1]
 	}
 	last := len(words) - 1
+	if last > 0 && words[last] == "by" { // the Danish town, which is English here: Introduced_By
+		return ""
+	}
 	if slices.Contains(aliases, words[last]+"_"+strings.Join(words[:last], "_")) {
 		return words[last]
+	}
+	if a.Role == match.RoleRegion && slices.ContainsFunc(words[:last], func(w string) bool { return w == "city" || w == "town" }) {
+		return "" // both are in it: CITY_STATE
 	}
 	others := func(w string) bool { return ofOthers[w] && !(w == "birth" && a.Type == match.TypeDate) }
 	for i := 1; i < len(words); i++ {
@@ -70,6 +76,6 @@ func within(kind *match.Schema, a *match.Attribute, plain string) string {
 }
 
 // ofOthers are words in names of columns about another person or thing than the row's, or about another time.
-var ofOthers = nameSet(`owner agent manager assistant assistants asst authorized father mother parent spouse partner guardian emergency doctor physician user nick file host domain
+var ofOthers = nameSet(`owner agent manager salesperson salesman seller vendedor verkaufer assistant assistants asst authorized father mother parent spouse partner guardian emergency doctor physician user nick file host domain
 	previous prior former old last birth created updated besitzer inhaber eigentumer ansprechpartner vater mutter geburts
 	proprietaire pere mere propietario padre madre proprietario eigenaar`)
