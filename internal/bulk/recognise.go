@@ -102,6 +102,8 @@ func (r *recognition) explain() (explained int, err error) {
 	if !r.o.Exact {
 		if !r.o.IgnoreUnknown || len(r.o.Set) == 0 { // otherwise the options have set every column that is wanted
 			r.guessAttributes()
+			r.guessByValues()
+			r.dropHalfPoint()
 		}
 		r.guessKey()
 	}

@@ -3,6 +3,7 @@
 package bulk
 
 import (
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -65,4 +66,19 @@ func areFine(values []string, limit float64) bool {
 		}
 	}
 	return good > 0 && good*10 >= len(values)*8
+}
+
+// dropHalfPoint gives up a guessed coordinate whose other one is missing, or has values that it cannot have.
+func (r *recognition) dropHalfPoint() {
+	lon, lat := r.attributeOf(match.RoleLongitude), r.attributeOf(match.RoleLatitude)
+	if lon == nil || lat == nil || r.has(lon) == r.has(lat) {
+		return
+	}
+	for name, attribute := range r.mapping.guess {
+		if attribute == lon.Name || attribute == lat.Name {
+			delete(r.mapping.guess, name)
+			delete(r.reasons, name)
+			r.misfits[name] = fmt.Sprintf("column %.60q is one coordinate without the other", name)
+		}
+	}
 }
