@@ -29,7 +29,7 @@ func (r *recognition) composeName(g guessed) bool {
 		plain := c.plain
 		other, numbered := numberless(plain)
 		first, rest, _ := strings.Cut(plain, "_")
-		follows := more[joined(plain)] || slices.Contains(prefixes, first) && more[joined(rest)] || numbered && (counted || i > g.column) && other == own
+		follows := more[joined(plain)] || prefixes[first] && more[joined(rest)] || numbered && (counted || i > g.column) && other == own
 		if i != g.column && follows && (fits(g.attribute, c.values) || generations[joined(plain)]) {
 			parts = append(parts, i)
 		}

@@ -96,30 +96,34 @@ const (
 )
 
 // prefixes are words before the name of an attribute that do not change its meaning.
-var prefixes = []string{
-	"billing", "mailing", "shipping", "delivery", "primary", "main", "work", "customer", "client", "contact", "location", "legal", "home", "secondary", "addr", "provider",
-	"rechnungs", "rechnung", "kunden", "kunde", "haupt", "liefer", "cliente", "fatturazione", "facturation", "facturacion", "factuur", "klant",
-}
+var prefixes = nameSet(`billing mailing shipping delivery primary main work customer client contact location legal home secondary addr provider
+	rechnungs rechnung kunden kunde haupt liefer cliente fatturazione facturation facturacion factuur klant klienta musteri`)
 
 // companyPrefixes are words before a name, too, but the name is not that of a person.
-var companyPrefixes = []string{
-	"business", "company", "account", "store", "shop", "firmen", "firma", "employer", "site", "facility", "branch", "office", "outlet", "venue", "institution",
-	"agency", "practice", "school", "hospital", "clinic", "pharmacy", "restaurant", "hotel", "museum", "church", "library", "filial", "filiale", "standort",
-	"schule", "etablissement", "ecole", "establecimiento", "escuela", "sede", "scuola", "vestiging",
-	"supplier", "vendor", "creditor", "debtor", "partner", "firm", "lieferanten", "kreditoren", "fournisseur", "proveedor", "fornitore", "fornecedor", "leverancier",
-}
+var companyPrefixes = nameSet(`business company account store shop firmen firma employer site facility branch office outlet venue institution
+	agency practice school university college institute brewery winery dealer hospital clinic pharmacy restaurant hotel museum church library filial filiale standort
+	schule etablissement ecole establecimiento escuela sede scuola vestiging krankenhaus apotheke praxis verein kirche bibliothek
+	societe entreprise magasin boutique hopital pharmacie eglise bibliotheque association organisme
+	empresa negocio tienda comercio restaurante colegio instituto institucion universidad farmacia iglesia biblioteca asociacion
+	azienda ditta negozio ristorante albergo istituto ospedale chiesa loja estabelecimento escola instituicao igreja
+	bedrijf winkel ziekenhuis kerk vereniging firmy sklepu szkoly apteki skoly kniznice knihovny otel okul hastane isletme kurum sube magaza
+	supplier vendor creditor debtor partner firm lieferanten kreditoren fournisseur proveedor fornitore fornecedor leverancier`)
 
 // personPrefixes are words before a name, too, but the name is that of a person.
-var personPrefixes = []string{
-	"person", "patient", "member", "employee", "attendee", "student", "pupil", "teacher", "voter", "donor", "passenger", "guest", "tenant", "resident", "applicant",
-	"candidate", "player", "user", "subscriber", "recipient", "beneficiary", "insured", "deceased", "subject",
-}
+var personPrefixes = nameSet(`person patient member employee attendee student pupil teacher voter donor passenger guest tenant resident applicant
+	candidate player user subscriber recipient beneficiary insured deceased subject
+	mitglied mitglieder schuler schueler teilnehmer mitarbeiter membre adherent eleve etudiant employe salarie usager utilisateur
+	paciente alumno estudiante socio miembro empleado usuario aluno funcionario utente paziente studente dipendente
+	lid leerling deelnemer medewerker pacjenta ucznia osoby`)
 
 // personColumns are columns that may have the names of people, if their values are names of people.
 var personColumns = nameSet("person customer client contact member patient employee student attendee guest kunde mitglied client cliente klant")
 
+// firmColumns are those that may have the names of firms, too.
+var firmColumns = nameSet("customer client kunde cliente klant")
+
 // suffixes are words after the name of an attribute that do not change its meaning.
-var suffixes = []string{"work", "home", "business", "mobile", "value", "cd", "desc", "geschaftlich", "privat", "mobil"}
+var suffixes = nameSet(`work home business mobile value cd desc geschaftlich privat mobil`)
 
 // counted returns a name of an address book without its number: phone_1_value is phone, address_1_city is city. It
 // returns other names as they are.
@@ -176,53 +180,66 @@ func aliasOf(kind *match.Schema, a *match.Attribute, plain string) alias {
 		}
 	}
 	plain = counted(plain)
-	if i := strings.LastIndexByte(plain, '_'); i > 0 && slices.Contains(suffixes, plain[i+1:]) {
+	if i := strings.LastIndexByte(plain, '_'); i > 0 && suffixes[plain[i+1:]] {
 		plain = plain[:i]
 	}
 	if looser(plain) {
 		return looserAlias
 	}
-	first, rest, cut := strings.Cut(plain, "_")
-	person := kind.Style() == match.StylePerson
-	company := slices.Contains(companyPrefixes, first) && (a.Type != match.TypeName || !person)
-	member := slices.Contains(personPrefixes, first) && (a.Type != match.TypeName || person)
-	if cut && (company || member || slices.Contains(prefixes, first)) && looser(rest) {
+	if first, rest, cut := strings.Cut(plain, "_"); cut && owns(kind, a, first) && looser(rest) {
 		return looserAlias
+	}
+	if bare := ofPlace(a, plain); bare != "" && looser(bare) {
+		return looserAlias
+	}
+	if i := strings.LastIndexByte(plain, '_'); i > 0 && owns(kind, a, plain[i+1:]) {
+		if head, _ := ofOwner(plain); head != "" && looser(head) {
+			return looserAlias
+		}
 	}
 	return noAlias
 }
 
-// keyNames are names of columns with the source's own key, the most certain first, without accents and "_".
-var keyNames = [][]string{
-	strings.Fields("key id uid uuid guid recordid entityid externalid uniqueid rowid objectid"),
-	strings.Fields(`customerid customerno customernumber customernr custid custno clientid clientno clientnumber accountid accountno accountnumber contactid contactno
-		leadid facilityid schoolid hospitalid establishmentid officeid restaurantid hotelid libraryid museumid npi personid memberid memberno membernumber membershipno patientid employeeid employeeno companyid companynumber businessid placeid venueid storeid storeno storenumber shopid
-		locationid osmid vendorid vendorno supplierid supplierno partnerid partnerno productid productno articleid articleno articlenumber itemid itemno itemnumber listingid sku sellersku variantsku partno partnumber
-		kundennummer kundennr kundenid kdnr debitor debitorennummer debitornr debitorennr kreditorennummer lieferantennummer lieferantennr mitgliedsnummer mitgliedsnr mitgliednr
-		artikelnummer artikelnr artnr teilenummer teilenr sachnummer materialnummer materialnr bestellnummer bestellnr personalnummer personalnr filialnummer filialnr datensatzid
-		numeroclient noclient numclient nclient codeclient idclient identifiant numeroadherent idcontact codearticle codetiers siret referenceproduit idproduit
-		numerocliente ncliente nocliente idcliente codigocliente codcliente numerosocio codigoarticulo idproducto
-		codicecliente codcliente idcliente codicearticolo codicefornitore idprodotto
-		codigodocliente numerodocliente iddocliente codigoproduto idproduto
-		klantnummer klantnr klantid relatienummer debiteurnummer debiteurnr artikelnummer lidnummer
-		kunnr lifnr matnr
-		numerklienta nrklienta idklienta kodklienta kundnummer kundnr kundenr kundenummer medlemsnummer cislozakaznika idzakaznika kodzakaznika
-		кодклиента номерклиента idклиента номерклієнта кодклієнта musterino musterikodu κωδικοσπελατη κωδικοςπελατη codclient ugyfelszam ugyfelkod ugyfelazonosito asiakasnumero asiakasnro
-		顧客番号 顧客コード 顧客id 会員番号 商品コード 商品番号 客户编号 客户编码 客户id 商品编号 商品编码 고객번호 고객코드 고객id 회원번호 상품코드 상품번호 رقمالعميل`),
-	strings.Fields(`no nr num number nummer numero numer code codigo codice reference ref referencia riferimento identifier kennung identificador
-		konto kod cislo код номер идентификатор ідентифікатор κωδικος κωδικοσ tunnus azonosito 番号 コード 编号 编码 代码 번호 코드 رقم الرقم`),
+// owns reports whether a word says whose an attribute is, and does not change what it means: a customer's, or for names
+// that of a company or of a person, as the kind has them.
+func owns(kind *match.Schema, a *match.Attribute, word string) bool {
+	person := kind.Style() == match.StylePerson
+	return prefixes[word] || companyPrefixes[word] && (a.Type != match.TypeName || !person) ||
+		personPrefixes[word] && (a.Type != match.TypeName || person)
 }
 
-// keyRank returns the rank of a name among the names of keys, 1 for the most certain; 0 if it is not one.
-func keyRank(plain string) int {
-	name := joined(plain)
-	for i, names := range keyNames {
-		if slices.Contains(names, name) {
-			return i + 1
-		}
+// nameWords are the words for a name that names of columns with places have: nom_commune, province_nom.
+var nameWords = nameSet("name nom nombre nome naam nazwa nazov nazev libelle")
+
+// ofPlace returns the plain name of a town, region or country without the word for its name, "" if it has none.
+func ofPlace(a *match.Attribute, plain string) string {
+	if a.Role != match.RoleLocality && a.Role != match.RoleRegion && a.Role != match.RoleCountry {
+		return ""
 	}
-	return 0
+	words := strings.Split(plain, "_")
+	switch last := len(words) - 1; {
+	case last > 0 && nameWords[words[0]] && (words[0] != "name" || links[words[1]]):
+		return strings.Join(slices.DeleteFunc(words[1:], func(w string) bool { return links[w] }), "_")
+	case last > 0 && nameWords[words[last]]:
+		return strings.Join(words[:last], "_")
+	}
+	return ""
 }
+
+// ofOwner divides a name that ends with its owner, as most languages have it: direccion_cliente, name_of_the_school. The
+// head is "" if there is none.
+func ofOwner(plain string) (head, owner string) {
+	words := strings.Split(plain, "_")
+	last := len(words) - 1
+	owner = words[last]
+	for last > 0 && links[words[last-1]] {
+		last--
+	}
+	return strings.Join(words[:last], "_"), owner
+}
+
+// links are words between a name and its owner.
+var links = nameSet("of the de del della dello da do du des di d la le les l el los las van der von")
 
 // isHeaderName reports whether a column name is that of an attribute, a key, or the like.
 func isHeaderName(name string, kinds []*match.Schema) bool {
@@ -230,15 +247,21 @@ func isHeaderName(name string, kinds []*match.Schema) bool {
 }
 
 func isPlainHeader(plain string, kinds []*match.Schema) bool {
+	return headerAlias(plain, kinds) != noAlias
+}
+
+// headerAlias returns how well a plain name fits an attribute, a key, or the like.
+func headerAlias(plain string, kinds []*match.Schema) alias {
 	if _, known := reserved[plain]; known || keyRank(plain) > 0 {
-		return true
+		return namedAlias
 	}
+	best := noAlias
 	for _, kind := range kinds {
 		for i := range kind.Attributes {
-			if aliasOf(kind, &kind.Attributes[i], plain) != noAlias {
-				return true
+			if is := aliasOf(kind, &kind.Attributes[i], plain); is != noAlias && (best == noAlias || is < best) {
+				best = is
 			}
 		}
 	}
-	return false
+	return best
 }

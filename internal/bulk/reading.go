@@ -22,15 +22,21 @@ func describe(columns []sampled, kinds []*match.Schema) {
 }
 
 // plainNames returns the plain names of the columns of a file: of each the first reading that means something, or else
-// the last one.
+// the last one. Without an owner that most columns end with a reading means more than with it.
 func plainNames(names []string, kinds []*match.Schema) []string {
 	head, tail := shared(names)
 	plain := make([]string, len(names))
 	for i, name := range names {
 		all := readings(name, head, tail)
 		plain[i] = all[len(all)-1]
-		if at := slices.IndexFunc(all, func(plain string) bool { return isPlainHeader(plain, kinds) }); at >= 0 {
-			plain[i] = all[at]
+		best := noAlias
+		for _, reading := range all {
+			if is := headerAlias(reading, kinds); is != noAlias && (best == noAlias || tail != "" && is <= namedAlias && best > namedAlias) {
+				plain[i], best = reading, is
+			}
+		}
+		if short := inNoLanguage(name); best == noAlias && short != "" && isTranslated(short, kinds) {
+			plain[i] = short
 		}
 	}
 	return plain

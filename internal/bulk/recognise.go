@@ -168,7 +168,7 @@ func (r *recognition) guessAttributes() {
 			if is != noAlias && plain != plainName(c.name) {
 				is = max(is, looserAlias)
 			}
-			if is == noAlias && r.namesPersons(a, plain, c.values) {
+			if is == noAlias && r.namesCustomers(a, plain, c.values) {
 				is = innerAlias
 			}
 			switch {
@@ -198,7 +198,7 @@ func (r *recognition) guessAttributes() {
 	of, has := r.addresses(all)
 	slices.SortStableFunc(all, func(a, b guessed) int {
 		return cmp.Or(cmp.Compare(r.codes(a), r.codes(b)), cmp.Compare(a.alias, b.alias), cmp.Compare(sparse(a), sparse(b)),
-			cmp.Compare(forMail(of[a.column]), forMail(of[b.column])),
+			cmp.Compare(r.lacks(a.column), r.lacks(b.column)), cmp.Compare(forMail(of[a.column]), forMail(of[b.column])),
 			cmp.Compare(sizeOf(has[of[b.column]], has[""]), sizeOf(has[of[a.column]], has[""])))
 	})
 	all = r.oneAddress(all, of, has)

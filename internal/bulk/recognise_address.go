@@ -35,8 +35,11 @@ func (r *recognition) partOf(g guessed) (address, part string) {
 	c := r.columns[g.column]
 	words := strings.Split(c.plain, "_")
 	last := len(words)
-	if last > 1 && slices.Contains(suffixes, words[last-1]) {
+	if last > 1 && suffixes[words[last-1]] {
 		last--
+	}
+	if head, _ := ofOwner(strings.Join(words[:last], "_")); head != "" && aliasOf(r.kind, g.attribute, head) != noAlias {
+		last = strings.Count(head, "_") + 1
 	}
 	part = words[last-1]
 	for i := range last {
@@ -53,7 +56,7 @@ func (r *recognition) partOf(g guessed) (address, part string) {
 }
 
 // addressWords are words of names of parts of addresses that do not say whose address it is.
-var addressWords = nameSet(`address addr adresse anschrift line lines first second third street road name default
+var addressWords = nameSet(`address addr adresse anschrift line lines first second third street road name nom nombre nome naam nazwa libelle default
 	code cd desc zip postal post strasse str`)
 
 // addressOf returns the words of a column name that say whose address a part belongs to: "billing" of BillingCity, "1" of

@@ -19,7 +19,10 @@ func (r *recognition) guessKey() {
 	best, rank := "", 0
 	for _, c := range r.columns {
 		uses, _ := r.mapping.resolve(c.name)
-		part := slices.ContainsFunc(uses, func(u use) bool { return u.kind == usePart }) // the number of a house is no key
+		part := slices.ContainsFunc(uses, func(u use) bool { // the number of a house is no key, nor is one to call
+			a, _ := r.kind.Attribute(u.attribute)
+			return u.kind == usePart || a.Type == match.TypePhone
+		})
 		if n := keyRank(c.plain); n > 0 && (rank == 0 || n < rank) && !part && r.isUnique(c) && !slices.Contains(r.o.Ignore, c.name) {
 			best, rank = c.name, n
 		}
@@ -50,17 +53,21 @@ func (r *recognition) guessKey() {
 // papers begin names of numbers of documents, which several rows of the next file may have.
 var papers = nameSet("order invoice booking ticket receipt catalog transaction bestellung rechnung beleg commande facture pedido factura ordine fattura")
 
-// isCodeOfRow reports whether a column without another meaning has codes that differ in every row: its name ends as
-// those of keys do, or is that of suppliers or customers, or its values are letters and digits.
+// lineNumbers are names, without "_", of columns that count the rows: the next export counts others.
+var lineNumbers = nameSet("srno sno sn slno serialno serialnumber lfdnr laufendenummer lp linenumber lineno rownumber rowno")
+
+// isCodeOfRow reports whether a column without another meaning has codes that differ in every row: its name ends or begins
+// as those of keys do, or is that of suppliers or customers, or its values are letters and digits.
 func (r *recognition) isCodeOfRow(c sampled) bool {
 	if uses, _ := r.mapping.resolve(c.name); len(uses) > 0 || len(c.values) == 0 || !r.isUnique(c) || slices.Contains(r.o.Ignore, c.name) {
 		return false
 	}
 	words := strings.Split(c.plain, "_")
-	if papers[words[0]] {
+	last := len(words) - 1
+	if papers[words[0]] || papers[words[last]] || lineNumbers[joined(c.plain)] {
 		return false
 	}
-	named := len(words) > 1 && keyRank(words[len(words)-1]) > 0 || slices.ContainsFunc(r.kind.Attributes, func(a match.Attribute) bool {
+	named := last > 0 && (keyRank(words[last]) > 0 || keyRank(words[0]) > 0) || slices.ContainsFunc(r.kind.Attributes, func(a match.Attribute) bool {
 		return a.Type == match.TypeName && aliasOf(r.kind, &a, c.plain) != noAlias
 	})
 	return !slices.ContainsFunc(c.values, func(v string) bool {

@@ -78,18 +78,23 @@ func (r *recognition) isFullName(column int, attribute string) bool {
 	a, ok := r.kind.Attribute(attribute)
 	plain := r.columns[column].plain
 	first, _, prefixed := strings.Cut(plain, "_")
+	_, owner := ofOwner(plain)
 	return ok && a.Type == match.TypeName && a.Style == match.StylePerson && a.Role == match.RoleNone &&
-		(fullNames[joined(plain)] || prefixed && slices.Contains(personPrefixes, first))
+		(fullNames[joined(plain)] || prefixed && (personPrefixes[first] || personPrefixes[owner]))
 }
 
 func isNamePart(a *match.Attribute) bool {
 	return a.Role == match.RoleGiven || a.Role == match.RoleFamily
 }
 
-// namesPersons reports whether a column such as Customer has the names of people, beside how they are reached.
-func (r *recognition) namesPersons(a *match.Attribute, plain string, values []string) bool {
-	if a.Type != match.TypeName || a.Role != match.RoleNone || r.kind.Style() != match.StylePerson ||
-		!personColumns[plain] || !r.namePeople(values) {
+// namesCustomers reports whether a column such as Customer has the names of people, or of firms, beside how they are
+// reached.
+func (r *recognition) namesCustomers(a *match.Attribute, plain string, values []string) bool {
+	if a.Type != match.TypeName || a.Role != match.RoleNone || r.kind.Style() == match.StyleTitle || !personColumns[plain] {
+		return false
+	}
+	if people := r.namePeople(values); people != (r.kind.Style() == match.StylePerson) ||
+		!people && !(firmColumns[plain] && hasWords(values) && differ(values, strings.TrimSpace)) {
 		return false
 	}
 	return slices.ContainsFunc(r.columns, func(c sampled) bool {

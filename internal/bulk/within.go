@@ -47,7 +47,7 @@ func within(kind *match.Schema, a *match.Attribute, plain string) string {
 		return ""
 	}
 	words := strings.Split(plain, "_")
-	if n := len(words); n > 2 && slices.Contains(suffixes, words[n-1]) {
+	if n := len(words); n > 2 && suffixes[words[n-1]] {
 		words = words[:n-1]
 	}
 	last := len(words) - 1
