@@ -101,10 +101,10 @@ var prefixes = nameSet(`billing mailing shipping delivery primary main work cust
 
 // companyPrefixes are words before a name, too, but the name is not that of a person.
 var companyPrefixes = nameSet(`business company account store shop firmen firma employer site facility branch office outlet venue institution
-	agency practice school university college institute brewery winery dealer hospital clinic pharmacy restaurant hotel museum church library filial filiale standort
+	agency establishment organization organisation practice school university college institute brewery winery dealer hospital clinic pharmacy restaurant hotel museum church library filial filiale standort
 	schule etablissement ecole establecimiento escuela sede scuola vestiging krankenhaus apotheke praxis verein kirche bibliothek
 	societe entreprise magasin boutique hopital pharmacie eglise bibliotheque association organisme
-	empresa negocio tienda comercio restaurante colegio instituto institucion universidad farmacia iglesia biblioteca asociacion
+	empresa unidad negocio tienda comercio restaurante colegio instituto institucion universidad farmacia iglesia biblioteca asociacion
 	azienda ditta negozio ristorante albergo istituto ospedale chiesa loja estabelecimento escola instituicao igreja
 	bedrijf winkel ziekenhuis kerk vereniging firmy sklepu szkoly apteki skoly kniznice knihovny otel okul hastane isletme kurum sube magaza
 	supplier vendor creditor debtor partner firm lieferanten kreditoren fournisseur proveedor fornitore fornecedor leverancier`)

@@ -11,7 +11,7 @@ import (
 // second rank are beside what ofThing composes.
 var keyNames = [][]string{
 	strings.Fields("key id uid uuid guid recordid entityid externalid uniqueid rowid objectid"),
-	strings.Fields(`contactno npi osmid listingid sku sellersku variantsku
+	strings.Fields(`contactno npi urn osmid listingid sku sellersku variantsku
 		kundennummer kundennr kundenid kdnr debitor debitorennummer debitornr debitorennr kreditorennummer lieferantennummer lieferantennr mitgliedsnummer mitgliedsnr mitgliednr
 		artikelnummer artikelnr artnr teilenummer teilenr sachnummer materialnummer materialnr bestellnummer bestellnr personalnummer personalnr filialnummer filialnr datensatzid
 		identifiant codetiers siret

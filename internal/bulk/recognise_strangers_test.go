@@ -52,6 +52,8 @@ func TestRecognise_Strangers(t *testing.T) {
 		{"city and state in one", "PIN,OWNER_NAME,PROP_ADDR,CITY_STATE,ZIP\n0342,BLUE CHURCH,2263 GARDNER ST,AUGUSTA GA,30904\n0343,CORNER CHURCH,15 JONES ST,AUGUSTA GA,30901\n", "- key=- - - address - postcode"},
 		{"shops in Norway and in Novara", "id,name,city,province,country\n1,Blå Dør,Oslo,NO,NO\n2,L'angolo,Novara,NO,NO\n", "- key=id - name city region country"},
 		{"codes with zeros before them", "id,name,batch\n1,Blue Door,0010000123\n2,Corner Bakery,0010000124\n", "- key=id - name -"},
+		{"schools with their heads", "URN,EstablishmentName,Street,Town,Postcode,SchoolWebsite,TelephoneNum,HeadFirstName,HeadLastName\n100000,Blue School,High Street 1,Leeds,LS1 1AA,www.blue.example,2072831147,Inga,Ruud\n100001,Corner School,Low Road 2,York,YO1 7HH,http://www.corner.example,2078475500,Torben,Vang\n", "- key=URN - name address city postcode websites phones - -"},
+		{"schools, French", "Identifiant_de_l_etablissement;Nom_etablissement;Type_etablissement;Adresse_1;Code_postal;Nom_commune;Code_region;Libelle_region\n0010001W;Porte Bleue;Lycée;12 rue Haute;01000;Bourg;84;Auvergne\n0010002X;Au Coin;Collège;5 rue Basse;01100;Oyonnax;84;Auvergne\n", "- key=Identifiant_de_l_etablissement - name category address postcode city - region"},
 		{"invoices", "no_facture;nom;ville\n1001;Porte Bleue;Lille\n1002;Au Coin;Arles\n", "- key=- - name city"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -76,6 +76,8 @@ func within(kind *match.Schema, a *match.Attribute, plain string) string {
 }
 
 // ofOthers are words in names of columns about another person or thing than the row's, or about another time.
-var ofOthers = nameSet(`owner agent manager salesperson salesman seller vendedor verkaufer assistant assistants asst authorized father mother parent spouse partner guardian emergency doctor physician user nick file host domain
-	previous prior former old last birth created updated besitzer inhaber eigentumer ansprechpartner vater mutter geburts
-	proprietaire pere mere propietario padre madre proprietario eigenaar`)
+var ofOthers = nameSet(`owner agent manager salesperson salesman seller vendedor verkaufer head headteacher
+	principal dean mayor chairman president ceo founder assistant assistants asst authorized father mother parent
+	spouse partner guardian emergency doctor physician user nick file host domain previous prior former old last birth
+	created updated besitzer inhaber eigentumer ansprechpartner vater mutter geburts proprietaire pere mere propietario
+	padre madre proprietario eigenaar`)
