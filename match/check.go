@@ -166,8 +166,8 @@ func (a Attribute) check(raw string) (code, message string) {
 
 func (a Attribute) checkDegrees(raw string) (code, message string) {
 	limit := a.degrees()
-	degrees, err := strconv.ParseFloat(strings.TrimSpace(raw), 64)
-	if err != nil || math.IsNaN(degrees) {
+	degrees, ok := parseDegrees(raw, a.Role)
+	if !ok {
 		if isNothing(fold(raw)) {
 			return "", ""
 		}

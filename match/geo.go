@@ -9,7 +9,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/golang/geo/s2"
 )
@@ -27,12 +26,12 @@ type point struct{ x, y, z float64 }
 func (p point) valid() bool { return p != point{} }
 
 func parsePoint(latitude, longitude string) point {
-	lat, err := strconv.ParseFloat(strings.TrimSpace(latitude), 64)
-	if err != nil {
+	lat, ok := parseDegrees(latitude, RoleLatitude)
+	if !ok {
 		return point{}
 	}
-	lng, err := strconv.ParseFloat(strings.TrimSpace(longitude), 64)
-	if err != nil || lat == 0 && lng == 0 || !(math.Abs(lat) <= 90) || !(math.Abs(lng) <= 180) {
+	lng, ok := parseDegrees(longitude, RoleLongitude)
+	if !ok || lat == 0 && lng == 0 || !(math.Abs(lat) <= 90) || !(math.Abs(lng) <= 180) {
 		return point{}
 	}
 	sinLat, cosLat := math.Sincos(lat * math.Pi / 180)
@@ -91,9 +90,9 @@ func comparePoints(a, b point) level {
 }
 
 // normalDegrees returns the normal form of a latitude or longitude: six decimals, about 0.1 m.
-func normalDegrees(raw string, limit float64) string {
-	degrees, err := strconv.ParseFloat(strings.TrimSpace(raw), 64)
-	if err != nil || !(math.Abs(degrees) <= limit) {
+func normalDegrees(raw string, a *Attribute) string {
+	degrees, ok := parseDegrees(raw, a.Role)
+	if !ok || !(math.Abs(degrees) <= a.degrees()) {
 		return ""
 	}
 	text := strconv.FormatFloat(degrees, 'f', 6, 64)

@@ -128,7 +128,7 @@ func normalValue(a *Attribute, raw string) string {
 	case TypeEmail:
 		return strings.Join(parseEmails(raw), " ")
 	case TypeGeo:
-		return normalDegrees(raw, a.degrees())
+		return normalDegrees(raw, a)
 	case TypeID:
 		return normalID(a, raw)
 	case TypeDate:

@@ -17,7 +17,7 @@ const (
 	TypeName     Type = "name"     // what people call the thing
 	TypePhone    Type = "phone"    // a phone number, in any notation
 	TypeAddress  Type = "address"  // house number, street, unit
-	TypeGeo      Type = "geo"      // decimal degrees, WGS 84; Role distinguishes latitude and longitude
+	TypeGeo      Type = "geo"      // degrees, WGS 84, in any notation; Role distinguishes latitude and longitude
 	TypeURL      Type = "url"      // a web page
 	TypeEmail    Type = "email"    // a mailbox
 	TypeCategory Type = "category" // a word or a path of words, "food > pizza"

@@ -5,6 +5,7 @@ package bulk
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,6 +18,9 @@ var fine = regexp.MustCompile(`^-?\d{1,3}\.\d{3,}$`)
 // completePoint guesses the longitude and the latitude of columns X and Y, as programs for maps write points, if nearly
 // all values are fine degrees. Others are metres of a projection or pixels.
 func (r *recognition) completePoint() {
+	if r.wholePoint() {
+		return
+	}
 	var point [2]int
 	for axis, want := range []struct {
 		role  match.Role
@@ -43,6 +47,50 @@ func (r *recognition) completePoint() {
 		name := r.columns[point[axis]].name
 		r.mapping.guess[name], r.reasons[name] = r.attributeOf(role).Name, "X and Y in degrees"
 	}
+}
+
+// pointNames are names, without "_", of columns with both coordinates of a point.
+var pointNames = nameSet(`coordinates coordinate coords coord latlng latlon latlong latitudelongitude geo geom geometry geopoint geolocation geocoordinates gps
+	gpscoordinates gpslocation point location georeference wkt koordinaten koordinate coordonnees coordenadas coordinate coordinaten geokoordinaten`)
+
+// wholePoint guesses the latitude and the longitude of a column with both, if no other column has one of them.
+func (r *recognition) wholePoint() bool {
+	latitude, longitude := r.attributeOf(match.RoleLatitude), r.attributeOf(match.RoleLongitude)
+	if latitude == nil || longitude == nil || r.mapping.isSet(latitude.Name) || r.mapping.isSet(longitude.Name) {
+		return false
+	}
+	found := -1
+	for i, c := range r.columns {
+		switch uses, _ := r.mapping.resolve(c.name); {
+		case len(uses) > 0 && (uses[0].attribute == latitude.Name || uses[0].attribute == longitude.Name),
+			aliasOf(r.kind, latitude, c.plain) != noAlias && fits(latitude, c.values):
+			return false
+		case len(uses) == 0 && found < 0 && pointNames[joined(c.plain)] && arePoints(c.values) && !slices.Contains(r.o.Ignore, c.name):
+			found = i
+		}
+	}
+	if found < 0 {
+		return false
+	}
+	name := r.columns[found].name
+	for _, a := range []*match.Attribute{latitude, longitude} {
+		if r.mapping.assign(Assignment{a.Name, name}, r.names()) != nil {
+			return false
+		}
+	}
+	r.reasons[name] = "latitude and longitude"
+	return true
+}
+
+// arePoints reports whether nearly all values have both coordinates of a point.
+func arePoints(values []string) bool {
+	good := 0
+	for _, value := range values {
+		if match.IsPoint(value) {
+			good++
+		}
+	}
+	return good > 0 && good*10 >= len(values)*8
 }
 
 // attributeOf returns the attribute with a role, nil if there is none.

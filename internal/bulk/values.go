@@ -146,12 +146,8 @@ func fitsOne(a *match.Attribute, value string) bool {
 	case match.TypeURL:
 		return is == formURL
 	case match.TypeGeo:
-		limit := 180.0
-		if a.Role == match.RoleLatitude {
-			limit = 90
-		}
-		degrees, err := strconv.ParseFloat(value, 64)
-		return err == nil && degrees >= -limit && degrees <= limit
+		_, ok := match.Degrees(value, a.Role)
+		return ok
 	case match.TypeNumber:
 		_, amount := unitOf(value)
 		return amount || digits > 0 && digits*2 >= len(value)-3

@@ -119,10 +119,10 @@ func firstOf(values []string) string {
 }
 
 func coordinates(lat, lon string) (g geo, ok bool) {
-	var err, other error
-	g.lat, err = strconv.ParseFloat(lat, 64)
-	g.lon, other = strconv.ParseFloat(lon, 64)
-	return g, err == nil && other == nil && math.Abs(g.lat) <= 90 && math.Abs(g.lon) <= 180
+	var other bool
+	g.lat, ok = match.Degrees(lat, match.RoleLatitude)
+	g.lon, other = match.Degrees(lon, match.RoleLongitude)
+	return g, ok && other
 }
 
 // projection centres the displayed places in the picture.
