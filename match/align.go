@@ -105,6 +105,7 @@ func compareNames(v *Vector, first, second *Record) (related level) {
 		return levelNone
 	}
 	var grade, rest level
+	rough, common := v.isRough(), a.total
 	alone := v.namesAlone()
 	if v.level(fieldCity) == cityDifferent && v.namesChain() {
 		v.put(fieldCity, cityElsewhere)
@@ -122,6 +123,12 @@ func compareNames(v *Vector, first, second *Record) (related level) {
 		x, y := residue(a.tokens, l.usedA), residue(b.tokens, l.usedB)
 		sisters := v.level(fieldID) == idWorldDifferent // two firms of one group, if their names differ at all
 		elsewhere := l.leaveWhere(a.tokens, b.tokens, &x, &y, sisters || alone && v.level(fieldCity) < cityContained)
+		if rough {
+			x, l.whereA = leftWhere(a.tokens, l.usedA)
+			y, l.whereB = leftWhere(b.tokens, l.usedB)
+			elsewhere = false
+		}
+		common = l.weight
 		if l.weight > 0 {
 			related = relate(&x, &y, first.beside(second), second.beside(first))
 		}
@@ -155,6 +162,7 @@ func compareNames(v *Vector, first, second *Record) (related level) {
 	}
 	v.set(fieldName, grade)
 	v.set(fieldResidual, rest)
+	v.denyRough(first, second, common)
 	return related
 }
 
@@ -177,10 +185,15 @@ func (v Vector) namesSpot() bool {
 // gradeTokens grades two names by the weight of their common words.
 func gradeTokens(a, b *name, l *alignment) level {
 	totalA, totalB := a.total-l.whereA, b.total-l.whereB
-	union := totalA + totalB - l.weight
+	return gradeCommon(l.weight, totalA, totalB)
+}
+
+// gradeCommon grades two names by the weight of their common words and of all words of each.
+func gradeCommon(common, totalA, totalB weight) level {
+	union := totalA + totalB - common
 	smaller := min(totalA, totalB)
-	j := float64(l.weight) / float64(max(union, 1))
-	c := float64(l.weight) / float64(max(smaller, 1))
+	j := float64(common) / float64(max(union, 1))
+	c := float64(common) / float64(max(smaller, 1))
 	switch {
 	case j >= 0.8:
 		return nameAll

@@ -261,8 +261,12 @@ func (r *Record) emitName(s *sink, place, wider string) {
 	default:
 		r.emitAlone(s)
 	}
-	if r.point.valid() {
-		cell, corner := r.point.cells()
+	switch {
+	case !r.point.valid():
+	case r.matcher.terms.rough():
+		r.emitRough(s)
+	default:
+		cell, corner := r.point.cells(cellLevel)
 		s.add(KeyTokenCell, first, cell)
 		s.add(KeyTokenCell, first, corner)
 	}

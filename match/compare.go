@@ -95,6 +95,9 @@ func (m *Matcher) compare(a, b *Record) (v Vector) {
 		v.set(fieldSize, compareSizes(a.title.measures, b.title.measures))
 		v.set(fieldColour, compareColours(a.title.colours, b.title.colours))
 	}
+	if m.style == StyleBusiness {
+		v.allowRough(a, b)
+	}
 	if m.total(v)+m.nameMost < 0 {
 		v.set(fieldName, nameSkipped)
 		return v
@@ -106,6 +109,9 @@ func (m *Matcher) compare(a, b *Record) (v Vector) {
 		compareTitles(&v, a.title, b.title)
 	default:
 		m.setRelation(&v, compareNames(&v, a, b))
+		if v.level(fieldName) == levelNone {
+			v.denyRough(a, b, 0)
+		}
 	}
 	return v
 }

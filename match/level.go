@@ -88,6 +88,8 @@ const (
 	distance250
 	distance100
 	distance30
+	distanceRough     // under 10 km, in a list of rough coordinates
+	distanceRoughNear // under 2.5 km, in such a list
 )
 
 const (
@@ -253,6 +255,8 @@ var table = [fieldCount][]grade{
 		{"under 250 m", 50},
 		{"under 100 m", 250},
 		{"under 30 m", 400},
+		{"under 10 km, and coordinates are rough", 0},
+		{"under 2.5 km, and coordinates are rough", 100},
 	},
 	fieldPostcode: {{}, {"different", -200}, {"first three equal", 0}, {"equal", 150}, {"one digit off", 50}},
 	fieldCity:     {{}, {"different", -150}, {"one contains the other", 50}, {"equal", 100}, {"alike", 50}, {"different, and nothing besides the name", -350}},

@@ -73,7 +73,7 @@ func (m *Matcher) Normalise(source, key string, a Attributes) *Record {
 		case TypeName:
 			switch {
 			case m.style == StyleBusiness:
-				r.name = parseBusiness(m.terms, first(values))
+				r.name, whole = parseBusiness(m.terms, first(values)), firstSaid(values)
 			case attribute.Role == RoleGiven:
 				given = firstSaid(values)
 			case attribute.Role == RoleFamily:
@@ -140,6 +140,9 @@ func (m *Matcher) Normalise(source, key string, a Attributes) *Record {
 	} else {
 		r.name.markPlace(m.terms, r.city)
 		r.name.markCity(r.city)
+		if m.terms.rough() && r.point.valid() {
+			r.name.markQualifiers(m.terms, whole)
+		}
 	}
 	if m.style == StyleTitle {
 		r.readText(texts)

@@ -117,6 +117,7 @@ func countTerms(s *Schema, records iter.Seq[Attributes]) (p, tells *TermFrequenc
 		name          []token
 	}
 	var phones []called // and mailboxes
+	var points []located
 	days, counted, titles, same := dayCounts{}, newSeries(), contrast{}, &namesakes{}
 	m := New(s, DefaultTermFrequencies())
 	for a := range records {
@@ -155,7 +156,11 @@ func countTerms(s *Schema, records iter.Seq[Attributes]) (p, tells *TermFrequenc
 		for _, d := range r.dates {
 			days.add(d)
 		}
+		if s.Style() == StyleBusiness && r.point.valid() {
+			points = append(points, located{r.name.hash, r.point})
+		}
 	}
+	p.addRough(points)
 	names := map[[2]uint64]bool{}
 	for _, c := range phones {
 		if name := [2]uint64{c.phone, cmp.Or(c.family, p.rarest(c.name))}; !names[name] {
@@ -197,8 +202,11 @@ const overChance = 200
 func (p *TermFrequencies) finish() {
 	p.texts, p.hash = int(p.tokens[textCounted]), p.sum()
 	p.contrasts = p.tokens[tellsHash("")] > 0
-	p.onlyName = overChance + weight(100*math.Log(float64(max(p.records, 1))))
+	p.onlyName = aboveChance(p.records)
 }
+
+// aboveChance returns the weight from which a name is hardly that of two of n records by chance.
+func aboveChance(n int) weight { return overChance + weight(100*math.Log(float64(max(n, 1)))) }
 
 // Records returns the number of counted names, 0 for a term-frequency table without statistics.
 func (p *TermFrequencies) Records() int { return p.records }
