@@ -185,6 +185,12 @@ func compareText(a, b *bag) level {
 	return l
 }
 
+// gradeBags grades two titles by all of their words, as far as these are written alike.
+func gradeBags(a, b *bag) level {
+	common, _ := a.overlap(b)
+	return gradeCommon(common, a.total, b.total)
+}
+
 // overlap returns the weight of the shared words, and whether one of them is rare.
 func (b *bag) overlap(other *bag) (common weight, rare bool) {
 	for i, j := 0, 0; i < len(b.words) && j < len(other.words); {

@@ -46,6 +46,9 @@ type contrast struct {
 }
 
 func (c *contrast) add(t *title) {
+	if t.name.cut() {
+		return // titles would differ in the words at the cut
+	}
 	var words []string
 	for i := range t.name.tokens {
 		if w := &t.name.tokens[i]; !w.stop || hasDigit(w.text) {

@@ -114,6 +114,9 @@ func (r *Record) raw(f field) []string {
 			values = append(values, r.attributes[a.Name]...)
 		}
 	}
+	if f == fieldPeople && len(values) == 0 && len(r.people) > 0 { // they are named in the title
+		return r.raw(fieldName)
+	}
 	return values
 }
 

@@ -16,6 +16,7 @@ type quantity struct {
 	attribute *Attribute
 	number    float64
 	measure   measure // the same with its unit, if it has one
+	clock     bool    // a duration such as 3:41
 	told      gaps    // gaps that distinguish things of one title
 }
 
@@ -34,7 +35,11 @@ func (r *Record) addNumber(a *Attribute, values []string) {
 	for _, raw := range values {
 		if n, ok := parseNumber(raw); ok {
 			m, _ := parseMeasure(strings.ReplaceAll(spellNumbers(strings.TrimSpace(raw)), " ", ""))
-			r.numbers = append(r.numbers, quantity{a, n, m, r.matcher.told[a]})
+			clock := isClock(raw)
+			if usual := r.matcher.lasting[a]; usual > 0 && !clock && m.unit == "" {
+				n = scaled(n, usual)
+			}
+			r.numbers = append(r.numbers, quantity{a, n, m, clock, r.matcher.told[a]})
 			return
 		}
 	}

@@ -26,8 +26,11 @@ type Matcher struct {
 	// prior was learned.
 	chance bool
 	told   map[*Attribute]gaps // gaps that distinguish things of one title
-	prior  Weight              // see Prior
-	among  Names               // see Among
+	// lasting is the usual duration of each attribute of durations.
+	lasting map[*Attribute]float64
+	credits bool   // the kind is one of titles with people
+	prior   Weight // see Prior
+	among   Names  // see Among
 	// nameMost is the highest possible sum of name and residual.
 	nameMost Weight
 }
@@ -37,7 +40,8 @@ func New(s *Schema, p *TermFrequencies) *Matcher {
 	if p == nil {
 		p = DefaultTermFrequencies()
 	}
-	m := &Matcher{schema: s, terms: p, style: s.Style(), threshold: Threshold, chance: s.Prior == 0, told: map[*Attribute]gaps{}}
+	m := &Matcher{schema: s, terms: p, style: s.Style(), threshold: Threshold, chance: s.Prior == 0,
+		told: map[*Attribute]gaps{}, lasting: map[*Attribute]float64{}}
 	m.prior = m.odds()
 	if s.Kind != "place" {
 		m.salt = s.Kind
@@ -49,6 +53,10 @@ func New(s *Schema, p *TermFrequencies) *Matcher {
 			if t := p.tells(&s.Attributes[i]); t != 0 {
 				m.told[&s.Attributes[i]] = t
 			}
+			if usual := p.tokens[durationHash(&s.Attributes[i])]; usual > 0 {
+				m.lasting[&s.Attributes[i]] = float64(usual)
+			}
+			m.credits = m.credits || m.style == StyleTitle && s.Attributes[i].Type == TypePeople
 			m.names = m.names || slices.Contains(naming[:], f)
 			if s.Attributes[i].Type == TypeAddress {
 				addresses++

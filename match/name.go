@@ -113,6 +113,9 @@ func (n *name) add(t token) {
 	n.parts |= t.parts
 }
 
+// cut reports whether a name has, or had, more words than are compared.
+func (n *name) cut() bool { return len(n.tokens) == maxNameTokens }
+
 func newToken(p *TermFrequencies, text string) token {
 	role := nameWords[text]
 	t := token{

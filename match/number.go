@@ -26,8 +26,8 @@ func parseNumber(raw string) (value float64, ok bool) {
 	if value, ok = parseDuration(raw[from:]); ok {
 		return value, true
 	}
-	if parts := spelledDuration.FindStringSubmatch(raw[from:]); parts != nil {
-		return parseDuration(parts[1] + ":" + fmt.Sprintf("%02s", parts[2]))
+	if value, ok = parseSpelled(raw[from:]); ok {
+		return value, true
 	}
 	text := raw[from:to]
 	decimal := strings.LastIndexAny(text, ".,")
@@ -65,6 +65,14 @@ func parseDuration(raw string) (value float64, ok bool) {
 	}
 	whole := rest == "" || !isDigit(rest[0]) && rest[0] != ':'
 	return value, err == nil && (n == 2 || n == 3) && whole
+}
+
+// parseSpelled parses two numbers with their units.
+func parseSpelled(raw string) (value float64, ok bool) {
+	if parts := spelledDuration.FindStringSubmatch(raw); parts != nil {
+		return parseDuration(parts[1] + ":" + fmt.Sprintf("%02s", parts[2]))
+	}
+	return 0, false
 }
 
 // spelledDuration is two numbers with their units: 1h 53m, 3 min 41 s.

@@ -118,6 +118,7 @@ func countTerms(s *Schema, records iter.Seq[Attributes]) (p, tells *TermFrequenc
 	}
 	var phones []called // and mailboxes
 	var points []located
+	credits, lasting := map[uint64]uint32{}, durations{}
 	days, counted, titles, same := dayCounts{}, newSeries(), contrast{}, &namesakes{}
 	m := New(s, DefaultTermFrequencies())
 	for a := range records {
@@ -134,6 +135,9 @@ func countTerms(s *Schema, records iter.Seq[Attributes]) (p, tells *TermFrequenc
 		if r.title != nil {
 			p.tokens[textCounted]++
 			titles.add(r.title)
+			for _, c := range r.people {
+				credits[c.hash()]++
+			}
 			for _, w := range r.title.bag.words {
 				p.tokens[w.hash]++
 			}
@@ -150,6 +154,7 @@ func countTerms(s *Schema, records iter.Seq[Attributes]) (p, tells *TermFrequenc
 			phones = append(phones, called{boxHash(e), r.family(), r.name.tokens})
 		}
 		counted.add(r)
+		lasting.add(r)
 		if s.Style() == StylePerson {
 			same.add(r)
 		}
@@ -177,6 +182,9 @@ func countTerms(s *Schema, records iter.Seq[Attributes]) (p, tells *TermFrequenc
 	tells = &TermFrequencies{tokens: map[uint64]uint32{}, chains: DefaultTermFrequencies().chains, phones: map[uint64]uint32{}}
 	tells.addSeries(counted)
 	titles.addTo(tells)
+	lasting.addTo(tells)
+	maps.DeleteFunc(credits, func(_ uint64, n uint32) bool { return n < 2 })
+	maps.Copy(tells.tokens, credits)
 	tells.finish()
 	maps.Copy(p.tokens, tells.tokens)
 	slices.SortFunc(carriers, func(a, b carrier) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.spot, b.spot)) })

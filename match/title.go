@@ -142,6 +142,9 @@ func compareTitles(v *Vector, a, b *title) {
 	}
 	l := align(x.tokens, y.tokens)
 	grade := gradeTokens(x, y, &l)
+	if x.cut() || y.cut() {
+		grade = max(grade, gradeBags(&a.bag, &b.bag))
+	}
 	rest := compareTitleResiduals(a, b, &l)
 	differ := v.level(fieldSize) == sizeDifferent // covers everything that the residual would
 	if rest >= residualSomething && rest < titleNumber && !differ {

@@ -4,6 +4,7 @@ package match
 
 import (
 	"cmp"
+	"regexp"
 	"strings"
 )
 
@@ -13,6 +14,9 @@ import (
 // cutLead cuts the number off the beginning of a title. A number without a word for an episode or a chapter needs a
 // sign behind it.
 func cutLead(raw string) (lead, title string) {
+	if parts := zeroLead.FindStringSubmatch(raw); parts != nil {
+		return withoutZeros(parts[1]), parts[2]
+	}
 	word, rest, more := cutWord(raw)
 	of := volumeWords[fold(word)]
 	if leadWords[of] {
@@ -28,6 +32,9 @@ func cutLead(raw string) (lead, title string) {
 	}
 	return lead, title
 }
+
+// zeroLead is a title behind a number with leading zeros, as in the name of a file: 007-X, 03_X.
+var zeroLead = regexp.MustCompile(`^\s*(0\d{1,2})\s*[-–._)]\s*(\pL.*)$`)
 
 func cutWord(text string) (word, rest string, more bool) {
 	word, rest, more = strings.Cut(strings.TrimSpace(text), " ")

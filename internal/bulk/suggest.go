@@ -242,6 +242,9 @@ func (s *Suggester) guess(c *column) guess {
 		}
 	}
 	measure := c.group(measureNames)
+	if c.durations*durationShare >= c.values {
+		return guess{match.Attribute{Type: match.TypeNumber}, "durations", concept("measure", 0)}
+	}
 	switch {
 	case c.years(), c.named(yearNames) && c.digits():
 		return is(match.Attribute{Type: match.TypeDate}, "years")
@@ -270,6 +273,10 @@ func (s *Suggester) guess(c *column) guess {
 	}
 	return is(match.Attribute{Type: match.TypeText, Many: c.many}, "words")
 }
+
+// durationShare is the share of the values, as one in so many, that shows that a column has durations if they are written
+// with colons or units. The others may be in seconds or minutes.
+const durationShare = 5
 
 // brandWeights returns the weights of brands in the known kind of titles where a column is the brand: there
 // different brands mean different things.

@@ -24,6 +24,7 @@ type column struct {
 	length      int // of all values
 	many        bool
 	forms       [formPhone + 1]int
+	durations   int            // written as such
 	different   map[string]int // the values, with the last file that has each
 	repeats     bool           // a file has a value twice
 	first       []string       // the first three different values
@@ -43,6 +44,9 @@ func (c *column) see(values []string, file int) {
 		c.values++
 		c.length += len(v)
 		c.forms[form]++
+		if durationForm.MatchString(strings.TrimSpace(v)) {
+			c.durations++
+		}
 		if len(c.sample) < suggestSample {
 			c.sample = append(c.sample, v)
 		}
@@ -227,7 +231,7 @@ var (
 	worldNames = nameSet(`isbn isbn10 isbn13 issn doi ean ean13 gtin upc imdb imdbid tmdbid isrc isni orcid mpn asin barcode oclc lccn musicbrainz mbid wikidata model modelnumber partnumber`)
 	// Quantities of a thing. Two columns of one line mean the same, except in the last line.
 	measureNames = []map[string]bool{
-		nameSet(`duration runtime minutes playtime laufzeit spieldauer dauer duree duracion durata duracao duur`),
+		nameSet(`duration runtime minutes seconds milliseconds playtime laufzeit spieldauer dauer duree duracion durata duracao duur`),
 		nameSet(`pages seiten seitenzahl paginas pagine`),
 		nameSet(`abv alcohol strength alkohol alkoholgehalt starke`),
 		nameSet(`price cost preis prix precio prezzo preco prijs cena pris цена ціна fiyat τιμη pret hinta 価格 价格 가격 السعر`),

@@ -217,6 +217,25 @@ func TestSuggest_UnitesColumnsOfFiles(t *testing.T) {
 	}
 }
 
+// Columns of durations mean the same, whatever their units and their names are.
+func TestSuggest_Durations(t *testing.T) {
+	t.Parallel()
+	s := bulk.Suggester{Kinds: match.Kinds()}
+	show(t, &s, "a.csv", "id,title,length\n1,Red River,221\n2,Blue Moon,187\n3,Old Road,305\n")
+	show(t, &s, "b.csv", "id,title,length\n1,Red River,3m 41s\n2,Blue Moon,3m 7s\n")
+	show(t, &s, "c.csv", "id,title,milliseconds\n1,Red River,221400\n")
+	show(t, &s, "d.csv", "id,title,time\n1,Red River,3:41\n2,Blue Moon,3:07\n")
+	d, err := s.Draft("song")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range d.Columns {
+		if slices.Contains([]string{"length", "milliseconds", "time"}, c.Name) && (c.Attribute != "length" || c.Type != "number") {
+			t.Errorf("%s: %s as %s", c.Name, c.Attribute, c.Type)
+		}
+	}
+}
+
 func TestSuggest_BetterThanAKnownKind(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
