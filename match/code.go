@@ -197,7 +197,7 @@ func compareModelIDs(a, b *Record) level {
 			}
 			l := idWorldDifferent
 			switch {
-			case x.value == y.value && a.matcher.terms.crowded(x.value):
+			case x.value == y.value && (a.matcher.terms.crowded(x.value) || a.matcher.shared[x.attribute]):
 				l = idCommon
 			case x.value == y.value:
 				return idEqual

@@ -37,21 +37,23 @@ type framed struct {
 	from, to uint8
 }
 
-// contrast collects the titles of a catalogue.
+// contrast collects the titles of a catalogue, without model numbers: each thing has its own.
 type contrast struct {
 	titles  [][]string
 	alls    []uint64         // by title: the hash of its words in any order
 	records map[uint64]int32 // by that hash
 	places  []framed
+	ids     map[string][]valued // by attribute: the hash of an id in place of the title, and the number of the title
 }
 
-func (c *contrast) add(t *title) {
+func (c *contrast) add(r *Record) {
+	t := r.title
 	if t.name.cut() {
 		return // titles would differ in the words at the cut
 	}
 	var words []string
 	for i := range t.name.tokens {
-		if w := &t.name.tokens[i]; !w.stop || hasDigit(w.text) {
+		if w := &t.name.tokens[i]; (!w.stop || hasDigit(w.text)) && t.coded&(1<<i) == 0 {
 			words = append(words, w.text)
 		}
 	}
@@ -62,7 +64,12 @@ func (c *contrast) add(t *title) {
 	of := int32(len(c.titles)) //nolint:gosec // at most mostCounted
 	c.titles, c.alls = append(c.titles, words), append(c.alls, all)
 	if c.records == nil {
-		c.records = map[uint64]int32{}
+		c.records, c.ids = map[uint64]int32{}, map[string][]valued{}
+	}
+	for _, id := range r.ids {
+		if id.world {
+			c.ids[id.attribute] = append(c.ids[id.attribute], valued{textHash(id.value), uint64(of)}) //nolint:gosec // not negative
+		}
 	}
 	c.records[all]++
 	for from := range words {
@@ -88,6 +95,8 @@ func (c *contrast) addTo(p *TermFrequencies) {
 	slices.SortFunc(c.places, func(x, y framed) int {
 		return cmp.Or(cmp.Compare(x.frame, y.frame), cmp.Compare(x.title, y.title), cmp.Compare(x.from, y.from))
 	})
+	c.addAlternatives(p)
+	c.addShared(p)
 	for size := 1; size <= maxPhrase; size++ {
 		found := map[string]bool{}
 		for places := c.places; len(places) > 0; {

@@ -28,9 +28,10 @@ type Matcher struct {
 	told   map[*Attribute]gaps // gaps that distinguish things of one title
 	// lasting is the usual duration of each attribute of durations.
 	lasting map[*Attribute]float64
-	credits bool   // the kind is one of titles with people
-	prior   Weight // see Prior
-	among   Names  // see Among
+	credits bool            // the kind is one of titles with people
+	shared  map[string]bool // attributes with ids that things of a series share
+	prior   Weight          // see Prior
+	among   Names           // see Among
 	// nameMost is the highest possible sum of name and residual.
 	nameMost Weight
 }
@@ -41,7 +42,7 @@ func New(s *Schema, p *TermFrequencies) *Matcher {
 		p = DefaultTermFrequencies()
 	}
 	m := &Matcher{schema: s, terms: p, style: s.Style(), threshold: Threshold, chance: s.Prior == 0,
-		told: map[*Attribute]gaps{}, lasting: map[*Attribute]float64{}}
+		told: map[*Attribute]gaps{}, lasting: map[*Attribute]float64{}, shared: map[string]bool{}}
 	m.prior = m.odds()
 	if s.Kind != "place" {
 		m.salt = s.Kind
@@ -57,6 +58,9 @@ func New(s *Schema, p *TermFrequencies) *Matcher {
 				m.lasting[&s.Attributes[i]] = float64(usual)
 			}
 			m.credits = m.credits || m.style == StyleTitle && s.Attributes[i].Type == TypePeople
+			if p.tokens[sharedHash(s.Attributes[i].Name)] > 0 {
+				m.shared[s.Attributes[i].Name] = true
+			}
 			m.names = m.names || slices.Contains(naming[:], f)
 			if s.Attributes[i].Type == TypeAddress {
 				addresses++

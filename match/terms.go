@@ -134,7 +134,7 @@ func countTerms(s *Schema, records iter.Seq[Attributes]) (p, tells *TermFrequenc
 		}
 		if r.title != nil {
 			p.tokens[textCounted]++
-			titles.add(r.title)
+			titles.add(r)
 			for _, c := range r.people {
 				credits[c.hash()]++
 			}

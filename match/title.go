@@ -12,6 +12,7 @@ type title struct {
 	name     name
 	words    []string
 	coded    uint32 // bit per token of the name: it is a model number
+	varied   uint32 // bit per token of the name: it has alternatives
 	telling  uint32 // bit per token of the name: it tells titles of the catalogue apart
 	omitted  uint32 // bit per token of the name: titles without it are of other things
 	codes    codes
@@ -19,7 +20,7 @@ type title struct {
 	volumes  []string // numbers of parts, volumes and editions
 	years    []string // of the dates of the record, which a title may repeat
 	measures []measure
-	counted  bool // it is known how many records have a model number
+	terms    *TermFrequencies
 	colours  colours
 	audience colours  // for whom it is
 	lead     string   // number of an episode or an issue before the title
@@ -30,7 +31,7 @@ type title struct {
 // parseTitle parses a title. The parts of a hyphenated model number are joined. A number and the unit after
 // it form one word.
 func parseTitle(terms *TermFrequencies, raw string) *title {
-	t := &title{counted: terms.texts > 0}
+	t := &title{terms: terms}
 	t.lead, raw = cutLead(raw)
 	folded := fold(raw)
 	if isNothing(folded) {
@@ -68,6 +69,9 @@ func parseTitle(terms *TermFrequencies, raw string) *title {
 		}
 		if terms.contrasts && terms.tellsWord(t.name.tokens[i].text) {
 			t.telling |= 1 << i
+		}
+		if terms.contrasts && terms.alternatives(t.name.tokens[i].hash, 0) {
+			t.varied |= 1 << i
 		}
 		if terms.contrasts && terms.omitsWord(t.name.tokens[i].text) {
 			t.omitted |= 1 << i
@@ -177,9 +181,9 @@ func compareTitleResiduals(a, b *title, l *alignment) level {
 	tellsA, tellsB := a.keepsAny(a.telling, usedA, b, usedB), b.keepsAny(b.telling, usedB, a, usedA)
 	omits := a.keepsAny(a.omitted, usedA, b, usedB) || b.keepsAny(b.omitted, usedB, a, usedA)
 	numbers := a.adds(b) && b.adds(a)
-	unsure := said < codesAgreeRare || !a.counted // a model number that may be in other titles
+	unsure := said < codesAgreeRare || a.terms.texts == 0 // a model number that may be in other titles
 	switch {
-	case unsure && (tellsA && tellsB || omits), a.audience != 0 && b.audience != 0 && a.audience&b.audience == 0:
+	case a.alternates(b, l.usedA, l.usedB), unsure && (tellsA && tellsB || omits), a.audience != 0 && b.audience != 0 && a.audience&b.audience == 0:
 		return titleVariants
 	case said == codesBoth:
 		return titleModelBoth
