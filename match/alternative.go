@@ -47,7 +47,7 @@ func pairOf(x, y string) pair { return pair{min(x, y), max(x, y)} }
 // addAlternatives adds the alternatives to a table. The places are sorted by their frames.
 func (c *contrast) addAlternatives(p *TermFrequencies) {
 	places := map[pair]int{}
-	for all := c.places; len(all) > 0; {
+	for all := c.bare; len(all) > 0; {
 		n := 1
 		for n < len(all) && all[n].frame == all[0].frame {
 			n++
@@ -79,7 +79,7 @@ func (c *contrast) addAlternatives(p *TermFrequencies) {
 func (c *contrast) countPairs(of []framed, places map[pair]int) {
 	var words []string
 	for _, f := range of {
-		if w := c.titles[f.title][f.from]; f.to == f.from+1 && !slices.Contains(words, w) && !isMeasureWord(w) {
+		if w := c.titles[f.title][f.from]; !slices.Contains(words, w) && !isMeasureWord(w) {
 			words = append(words, w)
 		}
 		if len(words) > mostInPlace {

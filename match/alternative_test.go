@@ -62,7 +62,7 @@ func TestAlternatives_OfOneProperty(t *testing.T) {
 	}
 }
 
-// Colours that the tables know are alternatives where a thing has two of them. The text of the other record may name the
+// Colours that the tables know are alternatives where a thing has two of them, also beside a rare model number. The text of the other record may name the
 // colour, too.
 func TestAlternatives_TwoColours(t *testing.T) {
 	t.Parallel()
@@ -75,7 +75,7 @@ func TestAlternatives_TwoColours(t *testing.T) {
 			all = append(all, match.Attributes{"title": {fmt.Sprintf("Mara %s Trail %s", line[5:], noun)}})
 		}
 	}
-	m := match.New(match.Product(), match.TermsOf(match.Product(), slices.Values(all)))
+	m := match.New(match.Product(), match.CountTerms(match.Product(), slices.Values(all)))
 	level := func(a, b, text string) string {
 		x := m.Normalise("one", "1", match.Attributes{"title": {a}})
 		y := m.Normalise("two", "1", match.Attributes{"title": {b}, "description": {text}})

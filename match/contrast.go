@@ -37,12 +37,13 @@ type framed struct {
 	from, to uint8
 }
 
-// contrast collects the titles of a catalogue, without model numbers: each thing has its own.
+// contrast collects the titles of a catalogue.
 type contrast struct {
 	titles  [][]string
 	alls    []uint64         // by title: the hash of its words in any order
 	records map[uint64]int32 // by that hash
 	places  []framed
+	bare    []framed            // single words, by the other words that are no model numbers: each thing has its own
 	ids     map[string][]valued // by attribute: the hash of an id in place of the title, and the number of the title
 }
 
@@ -52,9 +53,13 @@ func (c *contrast) add(r *Record) {
 		return // titles would differ in the words at the cut
 	}
 	var words []string
+	var bare []uint8 // the words that are no model numbers
 	for i := range t.name.tokens {
-		if w := &t.name.tokens[i]; (!w.stop || hasDigit(w.text)) && t.coded&(1<<i) == 0 {
+		if w := &t.name.tokens[i]; !w.stop || hasDigit(w.text) {
 			words = append(words, w.text)
+			if t.coded&(1<<i) == 0 {
+				bare = append(bare, uint8(len(words)-1)) //nolint:gosec // at most maxNameTokens
+			}
 		}
 	}
 	all := uint64(0)
@@ -72,6 +77,15 @@ func (c *contrast) add(r *Record) {
 		}
 	}
 	c.records[all]++
+	rest := uint64(0)
+	for _, i := range bare {
+		rest += xxhash.Sum64String(words[i])
+	}
+	for _, i := range bare {
+		if len(bare) > minFrame {
+			c.bare = append(c.bare, framed{rest - xxhash.Sum64String(words[i]), of, i, i + 1})
+		}
+	}
 	for from := range words {
 		frame := all
 		for to := from + 1; to <= min(len(words), from+maxPhrase); to++ {
@@ -92,9 +106,11 @@ func omitsHash(word string) uint64 { return textHash("\x00omits" + word) }
 // addTo adds the words that tell things apart to a table: first single words, then longer phrases without such a word,
 // because the word tells those apart already.
 func (c *contrast) addTo(p *TermFrequencies) {
-	slices.SortFunc(c.places, func(x, y framed) int {
-		return cmp.Or(cmp.Compare(x.frame, y.frame), cmp.Compare(x.title, y.title), cmp.Compare(x.from, y.from))
-	})
+	for _, places := range [...][]framed{c.places, c.bare} {
+		slices.SortFunc(places, func(x, y framed) int {
+			return cmp.Or(cmp.Compare(x.frame, y.frame), cmp.Compare(x.title, y.title), cmp.Compare(x.from, y.from))
+		})
+	}
 	c.addAlternatives(p)
 	c.addShared(p)
 	for size := 1; size <= maxPhrase; size++ {
