@@ -86,6 +86,7 @@ func (c *contrast) countPairs(of []framed, places map[pair]int) {
 			return
 		}
 	}
+	slices.Sort(words) // the order of the titles does not matter
 	for i, w := range words {
 		for _, o := range words[:i] {
 			known := colourOf(w) != 0 && colourOf(o) != 0
