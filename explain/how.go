@@ -38,7 +38,7 @@ type Step struct {
 	A      []entity.Ref `json:"a"`
 	B      []entity.Ref `json:"b"`
 	Pair   Join         `json:"pair"`
-	Sum    match.Sum    `json:"sum"`    // the evidence across all pairs of the two groups
+	Sum    match.Weight `json:"sum"`    // the evidence about the two groups
 	Absent int          `json:"absent"` // pairs without a common blocking key: each counts against
 	Joined bool         `json:"joined"`
 	// Decided is the human decision about the pair that caused or prevented the step.
@@ -116,7 +116,7 @@ func step(c *resolve.Component, j match.Join) Step {
 		return list
 	}
 	st := Step{
-		A: refs(j.A), B: refs(j.B), Pair: pairOf(c, j.Edge.A, j.Edge.B), Sum: match.Sum(j.Sum), Absent: j.Absent,
+		A: refs(j.A), B: refs(j.B), Pair: pairOf(c, j.Edge.A, j.Edge.B), Sum: j.Sum, Absent: j.Absent,
 		Joined: j.Joined,
 	}
 	if j.Edge.Decided != 0 {
@@ -159,8 +159,8 @@ func because(d *entity.Decision) string {
 // against returns why two groups were not joined.
 func against(c *resolve.Component, j match.Join) string {
 	if j.Against == nil {
-		return fmt.Sprintf("the %d pairs across the two have a total of %v bits, and %d of them were not candidates", j.Pairs,
-			match.Sum(j.Sum), j.Absent)
+		return fmt.Sprintf("the %d pairs across the two have %v bits together, and %d of them were not candidates", j.Pairs,
+			j.Sum, j.Absent)
 	}
 	pair := pairOf(c, j.Against.A, j.Against.B)
 	if d := decisionOn(c, *j.Against); d != nil {

@@ -57,15 +57,16 @@ type Edge struct {
 	// Decided is the time of the decision about the pair, in milliseconds since 1970, 0 if there is none.
 	// The weight is then MustLink or CannotLink, whatever the comparison yields.
 	Decided int64
+	// Vector is the comparison that the weight is of, 0 if it is not known.
+	Vector Vector
 }
 
 // Join is one step of clustering: two groups that were joined because of an edge, or were not.
 type Join struct {
 	Edge Edge  // in the order of keys
 	A, B []int // the groups that the edge touched, ordered by key; the group of Edge.A is first
-	// Sum is the evidence across all pairs of the two groups: at least 0 if they were joined, unless by a
-	// decision.
-	Sum    int
+	// Sum is the evidence about the two groups: at least 0 if they were joined, unless by a decision.
+	Sum    Weight
 	Pairs  int // number of pairs across the two groups; identical records count once
 	Absent int // number of pairs without an edge
 	// Joined reports whether the groups were joined.
@@ -80,11 +81,15 @@ type Join struct {
 // and a cannot-link forbids joining them from then on. So the newest of contradicting decisions counts.
 //
 // Average link follows: edges that reach the threshold are tried from the highest weight down, and the two
-// clusters of an edge are joined if the evidence across all of their pairs is not negative. Edges below the
-// threshold only contribute evidence, an edge counts at most ScoreCap, and a pair at CannotLink or below
-// forbids the join. A pair without an edge counts as unmet returns, or AbsentPair if unmet is nil or a
-// decision joined records of either cluster. Records connected by edges of weight Equal are joined
-// beforehand and count once.
+// clusters of an edge are joined if the evidence about them is not negative: the prior, and for each line of the
+// comparison the mean of its weights in the pairs across the clusters that have it. So a record without a date of birth
+// does not outvote two that have different ones, and what all pairs have in common counts once. A relation counts as
+// AbsentPair instead. Edges below the threshold only contribute evidence, and a pair at CannotLink or below forbids the
+// join. Records connected by edges of weight Equal are joined beforehand and count once.
+//
+// Where lines are not known, because unmet has no matcher, an edge no vector, or more than MostUnmet pairs have no edge,
+// the evidence is the mean of the weights of the pairs, each at most MaxWeight. A pair without an edge then counts as
+// AbsentPair, and so it does if a decision joined records of either cluster.
 //
 // The result is a function of the set: independent of the order of nodes and edges. Clusters hold indices
 // of nodes; both clusters and members are ordered by NodeKey. Keys must be distinct.
@@ -92,9 +97,14 @@ func Cluster(nodes []NodeKey, edges []Edge, unmet Unmet) [][]int {
 	return Trace(nodes, edges, unmet, nil)
 }
 
-// Unmet weights a pair of nodes without an edge. If dear is false, it only detects cannot-links and returns
-// AbsentPair for all other pairs.
-type Unmet func(i, j int, dear bool) Weight
+// Unmet compares pairs of nodes without an edge. Its zero value compares none.
+type Unmet struct {
+	// Matcher weighs the lines of all pairs, also of those with an edge.
+	Matcher *Matcher
+	// Pair compares two nodes. If dear is false, it only detects cannot-links and returns AbsentPair for all other
+	// pairs; see Matcher.Unmet.
+	Pair func(i, j int, dear bool) (Weight, Vector)
+}
 
 // Trace is Cluster with a callback for every step: joins made and refused. Edges within a group are not
 // steps.

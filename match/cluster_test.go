@@ -34,22 +34,22 @@ func TestCluster(t *testing.T) {
 	}{
 		{"nothing", 0, nil, nil},
 		{"no edge", 2, nil, [][]int{{0}, {1}}},
-		{"at the threshold", 2, []match.Edge{{0, 1, match.Threshold, 0}}, [][]int{{0, 1}}},
-		{"below the threshold", 2, []match.Edge{{0, 1, match.Threshold - 1, 0}}, [][]int{{0}, {1}}},
-		{"ends in either order", 2, []match.Edge{{1, 0, 900, 0}}, [][]int{{0, 1}}},
-		{"a chain whose ends may differ", 3, []match.Edge{{0, 1, 900, 0}, {1, 2, 900, 0}}, [][]int{{0, 1, 2}}},
-		{"a chain whose ends outweigh the link", 3, []match.Edge{{0, 1, 900, 0}, {1, 2, 500, 0}, {0, 2, -600, 0}}, [][]int{{0, 1}, {2}}},
-		{"an absent pair at the balance", 3, []match.Edge{{0, 1, 2000, 0}, {1, 2, -far + 100, 0}}, [][]int{{0, 1, 2}}},
-		{"two couples, one weak link", 4, []match.Edge{{0, 1, 1500, 0}, {2, 3, 1500, 0}, {1, 2, 1100, 0}}, [][]int{{0, 1}, {2, 3}}},
-		{"two couples, one strong link", 4, []match.Edge{{0, 1, 1500, 0}, {2, 3, 1500, 0}, {1, 2, 1200, 0}}, [][]int{{0, 1, 2, 3}}},
-		{"one edge cannot outvote many", 7, []match.Edge{{0, 1, 3000, 0}, {1, 2, 3000, 0}, {0, 2, 3000, 0}, {3, 4, 3000, 0}, {4, 5, 3000, 0}, {3, 5, 3000, 0}, {2, 3, 2900, 0}}, [][]int{{0, 1, 2}, {3, 4, 5}, {6}}},
-		{"an possible edge testifies", 3, []match.Edge{{0, 1, 900, 0}, {1, 2, 500, 0}, {0, 2, -500, 0}}, [][]int{{0, 1, 2}}},
-		{"a pair that may not be linked", 3, []match.Edge{{0, 1, 2000, 0}, {1, 2, 2000, 0}, {0, 2, no, 0}}, [][]int{{0, 1}, {2}}},
-		{"equal scores join in the order of keys", 3, []match.Edge{{1, 2, 900, 0}, {0, 1, 900, 0}, {0, 2, no, 0}}, [][]int{{0, 1}, {2}}},
+		{"at the threshold", 2, []match.Edge{edge(0, 1, match.Threshold)}, [][]int{{0, 1}}},
+		{"below the threshold", 2, []match.Edge{edge(0, 1, match.Threshold-1)}, [][]int{{0}, {1}}},
+		{"ends in either order", 2, []match.Edge{edge(1, 0, 900)}, [][]int{{0, 1}}},
+		{"a chain whose ends may differ", 3, []match.Edge{edge(0, 1, 900), edge(1, 2, 900)}, [][]int{{0, 1, 2}}},
+		{"a chain whose ends outweigh the link", 3, []match.Edge{edge(0, 1, 900), edge(1, 2, 500), edge(0, 2, -600)}, [][]int{{0, 1}, {2}}},
+		{"an absent pair at the balance", 3, []match.Edge{edge(0, 1, 2000), edge(1, 2, -far+100)}, [][]int{{0, 1, 2}}},
+		{"two couples, one weak link", 4, []match.Edge{edge(0, 1, 1500), edge(2, 3, 1500), edge(1, 2, 1100)}, [][]int{{0, 1}, {2, 3}}},
+		{"two couples, one strong link", 4, []match.Edge{edge(0, 1, 1500), edge(2, 3, 1500), edge(1, 2, 1200)}, [][]int{{0, 1, 2, 3}}},
+		{"one edge cannot outvote many", 7, []match.Edge{edge(0, 1, 3000), edge(1, 2, 3000), edge(0, 2, 3000), edge(3, 4, 3000), edge(4, 5, 3000), edge(3, 5, 3000), edge(2, 3, 2900)}, [][]int{{0, 1, 2}, {3, 4, 5}, {6}}},
+		{"an possible edge testifies", 3, []match.Edge{edge(0, 1, 900), edge(1, 2, 500), edge(0, 2, -500)}, [][]int{{0, 1, 2}}},
+		{"a pair that may not be linked", 3, []match.Edge{edge(0, 1, 2000), edge(1, 2, 2000), edge(0, 2, no)}, [][]int{{0, 1}, {2}}},
+		{"equal scores join in the order of keys", 3, []match.Edge{edge(1, 2, 900), edge(0, 1, 900), edge(0, 2, no)}, [][]int{{0, 1}, {2}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if diff := gocmp.Diff(c.want, match.Cluster(nodes(c.n), c.edges, nil)); diff != "" {
+			if diff := gocmp.Diff(c.want, match.Cluster(nodes(c.n), c.edges, match.Unmet{})); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
@@ -70,11 +70,18 @@ func component(t *rapid.T) ([]match.NodeKey, []match.Edge) {
 	return nodes(n), edges
 }
 
+func edge(a, b int, w match.Weight) match.Edge { return match.Edge{A: a, B: b, Weight: w} }
+
+// said returns an edge by a decision at a time.
+func said(a, b int, w match.Weight, at int64) match.Edge {
+	return match.Edge{A: a, B: b, Weight: w, Decided: at}
+}
+
 func TestCluster_DependsOnTheSetAlone(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		keys, edges := component(t)
-		want := named(keys, match.Cluster(keys, edges, nil))
+		want := named(keys, match.Cluster(keys, edges, match.Unmet{}))
 
 		order := rapid.Permutation(indices(len(keys))).Draw(t, "order of nodes")
 		moved := make([]match.NodeKey, len(keys))
@@ -86,7 +93,7 @@ func TestCluster_DependsOnTheSetAlone(t *testing.T) {
 			e := edges[i]
 			shuffled[to] = match.Edge{A: order[e.B], B: order[e.A], Weight: e.Weight}
 		}
-		if diff := gocmp.Diff(want, named(moved, match.Cluster(moved, shuffled, nil))); diff != "" {
+		if diff := gocmp.Diff(want, named(moved, match.Cluster(moved, shuffled, match.Unmet{}))); diff != "" {
 			t.Fatalf("another order, another answer: %s", diff)
 		}
 	})
@@ -97,7 +104,7 @@ func TestCluster_IsAPartitionWithoutForbiddenPairs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		keys, edges := component(t)
 		of := map[int]int{}
-		for n, members := range match.Cluster(keys, edges, nil) {
+		for n, members := range match.Cluster(keys, edges, match.Unmet{}) {
 			for _, m := range members {
 				if _, twice := of[m]; twice {
 					t.Fatalf("%d is in two clusters", m)
@@ -121,7 +128,7 @@ func TestCluster_Oracle(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		keys, edges := component(t)
-		if diff := gocmp.Diff(naiveCluster(len(keys), edges), match.Cluster(keys, edges, nil)); diff != "" {
+		if diff := gocmp.Diff(naiveCluster(len(keys), edges), match.Cluster(keys, edges, match.Unmet{})); diff != "" {
 			t.Fatal(diff)
 		}
 	})
@@ -207,6 +214,6 @@ func BenchmarkCluster(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		match.Cluster(keys, edges, nil)
+		match.Cluster(keys, edges, match.Unmet{})
 	}
 }

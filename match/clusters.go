@@ -24,6 +24,7 @@ func ranks(nodes []NodeKey) (byKey, rank []int) {
 type link struct {
 	to     int
 	weight Weight
+	vector Vector // 0 if it is not known
 	// decided marks a decision. A link by decision separates its records only once it is in force.
 	decided bool
 	force   bool
@@ -39,8 +40,8 @@ type clusters struct {
 	order   []Edge   // decided edges first, newest first; then the others by weight; ties by groups
 	said    []bool   // cluster → a decision joined its records, so unmet is not called
 	unmet   Unmet
-	weighed map[[2]int]Weight // results of unmet
-	linked  []int             // group → the last group that looked at it, plus one
+	met     map[[2]int]compared // results of unmet
+	linked  []int               // group → the last group that looked at it, plus one
 }
 
 func newClusters(byKey, rank []int, edges []Edge) *clusters {
@@ -48,14 +49,14 @@ func newClusters(byKey, rank []int, edges []Edge) *clusters {
 	n := len(ranks)
 	c := &clusters{
 		byKey: byKey, ranks: ranks, of: make([]int, n), members: make([][]int, n), links: make([][]link, n), order: order,
-		weighed: map[[2]int]Weight{}, linked: make([]int, n), said: make([]bool, n),
+		met: map[[2]int]compared{}, linked: make([]int, n), said: make([]bool, n),
 	}
 	for i := range n {
 		c.of[i], c.members[i] = i, []int{i}
 	}
 	for _, e := range order {
-		c.links[e.A] = append(c.links[e.A], link{to: e.B, weight: e.Weight, decided: e.Decided != 0})
-		c.links[e.B] = append(c.links[e.B], link{to: e.A, weight: e.Weight, decided: e.Decided != 0})
+		c.links[e.A] = append(c.links[e.A], link{to: e.B, weight: e.Weight, vector: e.Vector, decided: e.Decided != 0})
+		c.links[e.B] = append(c.links[e.B], link{to: e.A, weight: e.Weight, vector: e.Vector, decided: e.Decided != 0})
 	}
 	slices.SortFunc(c.order, func(x, y Edge) int {
 		return cmp.Or(cmp.Compare(y.Decided, x.Decided), cmp.Compare(y.Weight, x.Weight), cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B))
@@ -77,6 +78,7 @@ func (c *clusters) part(e Edge) {
 	}
 }
 
+// weigh weighs the two clusters of an edge against each other.
 func (c *clusters) weigh(e Edge) Join {
 	x, y := c.of[e.A], c.of[e.B]
 	j := Join{Edge: e, A: c.members[x], B: c.members[y], Pairs: len(c.members[x]) * len(c.members[y])}
@@ -84,7 +86,7 @@ func (c *clusters) weigh(e Edge) Join {
 	if len(c.members[x]) > len(c.members[y]) {
 		from, to = y, x
 	}
-	met := 0
+	about, met := evidence{matcher: c.unmet.Matcher}, 0
 	for _, r := range c.members[from] {
 		for _, l := range c.links[r] {
 			if c.of[l.to] != to {
@@ -98,20 +100,21 @@ func (c *clusters) weigh(e Edge) Join {
 				}
 				continue
 			}
-			j.Sum += int(min(max(l.weight, CannotLink), MaxWeight))
+			about.add(l.weight, l.vector, l.vector != 0 && !l.decided)
 		}
 	}
-	if j.Absent = j.Pairs - met; c.unmet == nil || j.Against != nil || e.Decided != 0 || c.said[x] || c.said[y] {
-		j.Sum += j.Absent * int(AbsentPair)
+	if j.Absent = j.Pairs - met; c.unmet.Pair == nil || j.Against != nil || e.Decided != 0 || c.said[x] || c.said[y] {
+		about.absent(j.Absent)
 	} else if j.Absent > 0 {
-		c.weighUnmet(&j, from, to)
+		c.meet(&j, &about, from, to)
 	}
+	j.Sum = about.sum()
 	j.Joined = j.Against == nil && (e.Decided != 0 || j.Sum >= 0)
 	return j
 }
 
-// weighUnmet adds the pairs across two clusters that have no edge.
-func (c *clusters) weighUnmet(j *Join, from, to int) {
+// meet compares the pairs across two clusters that have no edge.
+func (c *clusters) meet(j *Join, about *evidence, from, to int) {
 	dear := j.Absent <= MostUnmet
 	for _, r := range c.members[from] {
 		for _, l := range c.links[r] {
@@ -122,17 +125,17 @@ func (c *clusters) weighUnmet(j *Join, from, to int) {
 				continue
 			}
 			pair := [2]int{min(r, s), max(r, s)}
-			weight, known := c.weighed[pair]
+			found, known := c.met[pair]
 			if !known {
-				weight = c.unmet(c.byKey[c.ranks[pair[0]][0]], c.byKey[c.ranks[pair[1]][0]], dear)
+				found.weight, found.vector = c.unmet.Pair(c.byKey[c.ranks[pair[0]][0]], c.byKey[c.ranks[pair[1]][0]], dear)
 				if dear {
-					c.weighed[pair] = weight
+					c.met[pair] = found
 				}
 			}
-			if weight <= CannotLink && j.Against == nil {
-				j.Against = &Edge{A: pair[0], B: pair[1], Weight: weight}
+			if found.weight <= CannotLink && j.Against == nil {
+				j.Against = &Edge{A: pair[0], B: pair[1], Weight: found.weight}
 			}
-			j.Sum += int(min(max(weight, CannotLink), MaxWeight))
+			about.add(found.weight, found.vector, dear)
 		}
 	}
 }
@@ -180,7 +183,7 @@ func (c *clusters) equals(step func(Join)) {
 	for _, ranks := range c.ranks {
 		if len(ranks) > 1 {
 			first, second := c.byKey[ranks[0]], c.byKey[ranks[1]]
-			j := Join{Edge: Edge{A: first, B: second, Weight: Equal}, A: []int{first}, Pairs: 1, Sum: int(MaxWeight), Joined: true}
+			j := Join{Edge: Edge{A: first, B: second, Weight: Equal}, A: []int{first}, Pairs: 1, Sum: MaxWeight, Joined: true}
 			for _, r := range ranks[1:] {
 				j.B = append(j.B, c.byKey[r])
 			}

@@ -25,19 +25,19 @@ func TestCluster_WhatPeopleDecided(t *testing.T) {
 		edges []match.Edge
 		want  [][]int
 	}{
-		{"one thing, whatever they score", 3, []match.Edge{{0, 2, must, 1}}, [][]int{{0, 2}, {1}}},
-		{"one thing, though the machine holds others of theirs to be two", 4, []match.Edge{{2, 3, must, 2}, {1, 2, never, 0}, {1, 3, must, 1}}, [][]int{{0}, {1, 2, 3}}},
-		{"two things, whatever they score", 2, []match.Edge{{0, 1, never, 1}}, [][]int{{0}, {1}}},
-		{"two things, and what each is joined with", 4, []match.Edge{{0, 1, 2000, 0}, {1, 2, 2000, 0}, {2, 3, 2000, 0}, {0, 3, never, 1}}, [][]int{{0, 1, 2}, {3}}},
-		{"one thing by a chain that is newer", 3, []match.Edge{{0, 1, must, 2}, {1, 2, must, 3}, {0, 2, never, 1}}, [][]int{{0, 1, 2}}},
-		{"two things, said after the chain", 3, []match.Edge{{0, 1, must, 2}, {1, 2, must, 3}, {0, 2, never, 4}}, [][]int{{0}, {1, 2}}},
-		{"two things, said in between", 3, []match.Edge{{0, 1, must, 2}, {1, 2, must, 4}, {0, 2, never, 3}}, [][]int{{0}, {1, 2}}},
-		{"of one millisecond, one thing counts first", 3, []match.Edge{{0, 1, must, 1}, {1, 2, must, 1}, {0, 2, never, 1}}, [][]int{{0, 1, 2}}},
-		{"what was decided testifies for its neighbours", 3, []match.Edge{{0, 1, must, 1}, {1, 2, 500, 0}, {0, 2, -300, 0}}, [][]int{{0, 1, 2}}},
+		{"one thing, whatever they score", 3, []match.Edge{said(0, 2, must, 1)}, [][]int{{0, 2}, {1}}},
+		{"one thing, though the machine holds others of theirs to be two", 4, []match.Edge{said(2, 3, must, 2), edge(1, 2, never), said(1, 3, must, 1)}, [][]int{{0}, {1, 2, 3}}},
+		{"two things, whatever they score", 2, []match.Edge{said(0, 1, never, 1)}, [][]int{{0}, {1}}},
+		{"two things, and what each is joined with", 4, []match.Edge{edge(0, 1, 2000), edge(1, 2, 2000), edge(2, 3, 2000), said(0, 3, never, 1)}, [][]int{{0, 1, 2}, {3}}},
+		{"one thing by a chain that is newer", 3, []match.Edge{said(0, 1, must, 2), said(1, 2, must, 3), said(0, 2, never, 1)}, [][]int{{0, 1, 2}}},
+		{"two things, said after the chain", 3, []match.Edge{said(0, 1, must, 2), said(1, 2, must, 3), said(0, 2, never, 4)}, [][]int{{0}, {1, 2}}},
+		{"two things, said in between", 3, []match.Edge{said(0, 1, must, 2), said(1, 2, must, 4), said(0, 2, never, 3)}, [][]int{{0}, {1, 2}}},
+		{"of one millisecond, one thing counts first", 3, []match.Edge{said(0, 1, must, 1), said(1, 2, must, 1), said(0, 2, never, 1)}, [][]int{{0, 1, 2}}},
+		{"what was decided testifies for its neighbours", 3, []match.Edge{said(0, 1, must, 1), edge(1, 2, 500), edge(0, 2, -300)}, [][]int{{0, 1, 2}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if diff := gocmp.Diff(c.want, match.Cluster(nodes(c.n), c.edges, nil)); diff != "" {
+			if diff := gocmp.Diff(c.want, match.Cluster(nodes(c.n), c.edges, match.Unmet{})); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
@@ -59,7 +59,7 @@ func TestCluster_DecidedOracle(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		keys, edges := decidedComponent(t)
-		if diff := gocmp.Diff(naiveDecided(len(keys), edges), match.Cluster(keys, edges, nil)); diff != "" {
+		if diff := gocmp.Diff(naiveDecided(len(keys), edges), match.Cluster(keys, edges, match.Unmet{})); diff != "" {
 			t.Fatal(diff)
 		}
 	})
@@ -69,7 +69,7 @@ func TestCluster_DecidedInAnyOrder(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		keys, edges := decidedComponent(t)
-		want := named(keys, match.Cluster(keys, edges, nil))
+		want := named(keys, match.Cluster(keys, edges, match.Unmet{}))
 		order := rapid.Permutation(indices(len(keys))).Draw(t, "order of nodes")
 		moved := make([]match.NodeKey, len(keys))
 		for i, to := range order {
@@ -80,7 +80,7 @@ func TestCluster_DecidedInAnyOrder(t *testing.T) {
 			e := edges[i]
 			shuffled[to] = match.Edge{A: order[e.B], B: order[e.A], Weight: e.Weight, Decided: e.Decided}
 		}
-		if diff := gocmp.Diff(want, named(moved, match.Cluster(moved, shuffled, nil))); diff != "" {
+		if diff := gocmp.Diff(want, named(moved, match.Cluster(moved, shuffled, match.Unmet{}))); diff != "" {
 			t.Fatalf("another order, another answer: %s", diff)
 		}
 	})
@@ -98,7 +98,7 @@ func TestCluster_TheNewestDecisionCounts(t *testing.T) {
 		e.Decided = 7
 		for _, verdict := range []match.Weight{must, never} {
 			e.Weight = verdict
-			together := slices.ContainsFunc(match.Cluster(keys, edges, nil), func(c []int) bool { return slices.Contains(c, e.A) && slices.Contains(c, e.B) })
+			together := slices.ContainsFunc(match.Cluster(keys, edges, match.Unmet{}), func(c []int) bool { return slices.Contains(c, e.A) && slices.Contains(c, e.B) })
 			if together != (verdict == must) {
 				t.Fatalf("%+v: together %v", *e, together)
 			}
@@ -115,7 +115,7 @@ func TestTrace_StepsMakeTheClusters(t *testing.T) {
 		for i := range keys {
 			group[i] = []int{i}
 		}
-		clusters := match.Trace(keys, edges, nil, func(j match.Join) {
+		clusters := match.Trace(keys, edges, match.Unmet{}, func(j match.Join) {
 			if !slices.Equal(j.A, group[j.Edge.A]) || !slices.Equal(j.B, group[j.Edge.B]) {
 				t.Fatalf("step %+v, the groups are %v and %v", j, group[j.Edge.A], group[j.Edge.B])
 			}
@@ -141,22 +141,22 @@ func TestTrace_StepsMakeTheClusters(t *testing.T) {
 func TestTrace_Steps(t *testing.T) {
 	t.Parallel()
 	edges := []match.Edge{
-		{0, 1, must, 20}, {1, 2, never, 30}, {0, 2, must, 10}, {2, 3, 900, 0}, {3, 4, 1200, 0}, {1, 3, 600, 0}, {4, 5, 500, 0}, {3, 5, -700, 0}, {0, 5, 400, 0},
+		said(0, 1, must, 20), said(1, 2, never, 30), said(0, 2, must, 10), edge(2, 3, 900), edge(3, 4, 1200), edge(1, 3, 600), edge(4, 5, 500), edge(3, 5, -700), edge(0, 5, 400),
 	}
 	var b strings.Builder
-	clusters := match.Trace(nodes(6), edges, nil, func(j match.Join) {
-		fmt.Fprintf(&b, "%v + %v by %d-%d %v decided %d: sum %d, absent %d, joined %v", j.A, j.B, j.Edge.A, j.Edge.B, j.Edge.Weight, j.Edge.Decided, j.Sum, j.Absent, j.Joined)
+	clusters := match.Trace(nodes(6), edges, match.Unmet{}, func(j match.Join) {
+		fmt.Fprintf(&b, "%v + %v by %d-%d %v decided %d: sum %v, absent %d, joined %v", j.A, j.B, j.Edge.A, j.Edge.B, j.Edge.Weight, j.Edge.Decided, j.Sum, j.Absent, j.Joined)
 		if j.Against != nil {
 			fmt.Fprintf(&b, ", against %d-%d %v", j.Against.A, j.Against.B, j.Against.Weight)
 		}
 		b.WriteString("\n")
 	})
-	const want = `[0] + [1] by 0-1 +320.00 decided 20: sum 2000, absent 0, joined true
-[0 1] + [2] by 0-2 +320.00 decided 10: sum 2000, absent 0, joined false, against 1-2 -80.00
-[3] + [4] by 3-4 +12.00 decided 0: sum 1200, absent 0, joined true
-[2] + [3 4] by 2-3 +9.00 decided 0: sum 500, absent 1, joined true
-[0 1] + [2 3 4] by 1-3 +6.00 decided 0: sum 1400, absent 3, joined false, against 1-2 -80.00
-[2 3 4] + [5] by 4-5 +5.00 decided 0: sum -600, absent 1, joined false
+	const want = `[0] + [1] by 0-1 +320.00 decided 20: sum +20.00, absent 0, joined true
+[0 1] + [2] by 0-2 +320.00 decided 10: sum +20.00, absent 0, joined false, against 1-2 -80.00
+[3] + [4] by 3-4 +12.00 decided 0: sum +12.00, absent 0, joined true
+[2] + [3 4] by 2-3 +9.00 decided 0: sum +2.50, absent 1, joined true
+[0 1] + [2 3 4] by 1-3 +6.00 decided 0: sum +2.80, absent 3, joined false, against 1-2 -80.00
+[2 3 4] + [5] by 4-5 +5.00 decided 0: sum -2.00, absent 1, joined false
 [[0 1] [2 3 4] [5]]
 `
 	if diff := gocmp.Diff(want, fmt.Sprintln(strings.TrimSuffix(b.String(), "\n")+"\n"+fmt.Sprint(clusters))); diff != "" {
@@ -235,7 +235,7 @@ func TestClusterAll_TooLargeButForDecisions(t *testing.T) {
 	}
 	edges[7], edges[20] = match.Edge{A: 7, B: 8, Weight: must, Decided: 1}, match.Edge{A: 20, B: 21, Weight: never, Decided: 2}
 	edges = append(edges, match.Edge{A: 8, B: 1000, Weight: must, Decided: 3})
-	clusters := match.ClusterAll(keys, edges, nil)
+	clusters := match.ClusterAll(keys, edges, match.Unmet{})
 	if len(clusters) != n-2 {
 		t.Errorf("%d clusters of %d records, want all but three apart", len(clusters), n)
 	}

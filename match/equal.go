@@ -141,16 +141,16 @@ func (r *Record) emitEqual(s *sink) {
 	}
 }
 
-// Unmet weights a pair without an edge when clusters are joined. A shared phone number weighs like one with many names,
-// because it is a stop key, or because the records are different in spite of it. If dear is false, Unmet only detects
-// cannot-links.
-func (m *Matcher) Unmet(a, b *Record, dear bool) Weight {
+// Unmet compares two records without an edge when clusters are joined. A shared phone number weighs like one with many
+// names, because it is a stop key, or because the records are different in spite of it. If dear is false, Unmet only
+// detects cannot-links, and returns AbsentPair and no vector for all other pairs.
+func (m *Matcher) Unmet(a, b *Record, dear bool) (Weight, Vector) {
 	if dear {
 		v := m.Compare(a, b)
 		if v.level(fieldPhone) >= phoneEqual {
 			v.put(fieldPhone, phoneMany)
 		}
-		return m.Evidence(v)
+		return m.Evidence(v), v
 	}
 	var v Vector
 	if a.source == b.source {
@@ -160,7 +160,7 @@ func (m *Matcher) Unmet(a, b *Record, dear bool) Weight {
 		}
 	}
 	if s := m.total(v); s <= CannotLink {
-		return s
+		return s, 0
 	}
-	return AbsentPair
+	return AbsentPair, 0
 }

@@ -108,10 +108,10 @@ func TestCluster_RecordsThatSayTheSame(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := gocmp.Diff(c.want, match.Cluster(nodes(c.n), c.edges, nil)); diff != "" {
+			if diff := gocmp.Diff(c.want, match.Cluster(nodes(c.n), c.edges, match.Unmet{})); diff != "" {
 				t.Error(diff)
 			}
-			if diff := gocmp.Diff(c.want, match.ClusterAll(nodes(c.n), c.edges, nil)); diff != "" {
+			if diff := gocmp.Diff(c.want, match.ClusterAll(nodes(c.n), c.edges, match.Unmet{})); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -125,7 +125,7 @@ func TestClusterAll_ManyThatSayTheSame(t *testing.T) {
 	const n = 10_000
 	edges := hang(nil, 0, indices(n)[1:]...)
 	edges = append(edges, match.Edge{A: n, B: 0, Weight: 600})
-	if got := match.ClusterAll(nodes(n+1), edges, nil); len(got) != 1 {
+	if got := match.ClusterAll(nodes(n+1), edges, match.Unmet{}); len(got) != 1 {
 		t.Errorf("%d clusters", len(got))
 	}
 }
@@ -176,7 +176,7 @@ func TestCluster_WhoLeadsDoesNotMatter(t *testing.T) {
 			e := match.Edge{A: a, B: b, Weight: rapid.SampledFrom([]match.Weight{match.MustLink, match.CannotLink}).Draw(t, "verdict"), Decided: int64(k + 1)}
 			one, two = append(one, e), append(two, e)
 		}
-		if diff := gocmp.Diff(match.Cluster(nodes(n), one, nil), match.Cluster(nodes(n), two, nil)); diff != "" {
+		if diff := gocmp.Diff(match.Cluster(nodes(n), one, match.Unmet{}), match.Cluster(nodes(n), two, match.Unmet{})); diff != "" {
 			t.Fatal(diff)
 		}
 	})
@@ -195,12 +195,12 @@ func TestCluster_PairsThatNeverMet(t *testing.T) {
 		"much does":                {-1000, [][]int{{0, 1}, {2}}},
 		"they are never one":       {-10000, [][]int{{0, 1}, {2}}},
 	} {
-		unmet := func(i, j int, _ bool) match.Weight {
+		unmet := match.Unmet{Pair: func(i, j int, _ bool) (match.Weight, match.Vector) {
 			if min(i, j) != 0 || max(i, j) != 2 {
 				t.Errorf("%s: %d and %d have an edge", name, i, j)
 			}
-			return c.says
-		}
+			return c.says, 0
+		}}
 		if diff := gocmp.Diff(c.want, match.Cluster(nodes(3), chain, unmet)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
@@ -215,15 +215,15 @@ func TestCluster_PairsThatNeverMet(t *testing.T) {
 	}
 	edges = append(edges, match.Edge{A: 0, B: n, Weight: 900})
 	asked := 0
-	unmet := func(i, j int, dear bool) match.Weight {
+	unmet := match.Unmet{Pair: func(i, j int, dear bool) (match.Weight, match.Vector) {
 		if dear {
 			asked++
 		}
 		if min(i, j) == n-1 && max(i, j) == 2*n-1 {
-			return match.CannotLink
+			return match.CannotLink, 0
 		}
-		return 300
-	}
+		return 300, 0
+	}}
 	if got := match.Cluster(nodes(2*n), edges, unmet); len(got) != 2 {
 		t.Errorf("%d clusters", len(got))
 	}
@@ -236,7 +236,7 @@ func TestCluster_PairsThatNeverMet(t *testing.T) {
 func TestCluster_PairsThatNeverMetBesideADecision(t *testing.T) {
 	t.Parallel()
 	edges := []match.Edge{{A: 0, B: 1, Weight: 1500}, {A: 2, B: 3, Weight: 1500}, {A: 1, B: 2, Weight: match.MustLink, Decided: 1}}
-	unmet := func(_, _ int, _ bool) match.Weight { return -2500 }
+	unmet := match.Unmet{Pair: func(_, _ int, _ bool) (match.Weight, match.Vector) { return -2500, 0 }}
 	if got := match.Cluster(nodes(4), edges, unmet); len(got) != 1 {
 		t.Errorf("%v", got)
 	}

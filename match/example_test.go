@@ -39,7 +39,7 @@ func ExampleCluster() {
 	nodes := []match.NodeKey{{Source: "a", Key: "1"}, {Source: "a", Key: "2"}, {Source: "b", Key: "1"}, {Source: "b", Key: "2"}}
 	// Two strong pairs, and one weak edge that would chain them together.
 	edges := []match.Edge{{A: 0, B: 2, Weight: 1500}, {A: 1, B: 3, Weight: 1500}, {A: 2, B: 3, Weight: 600}}
-	for _, thing := range match.Cluster(nodes, edges, nil) {
+	for _, thing := range match.Cluster(nodes, edges, match.Unmet{}) {
 		for _, i := range thing {
 			fmt.Print("[", nodes[i].Source, nodes[i].Key, "]")
 		}
@@ -69,7 +69,7 @@ func ExampleClusterAll() {
 			edges = append(edges, match.Edge{A: pair[0], B: pair[1], Weight: m.Evidence(v)})
 		}
 	}
-	fmt.Println(match.ClusterAll(nodes, edges, nil))
+	fmt.Println(match.ClusterAll(nodes, edges, match.Unmet{}))
 	// Output:
 	// [[0 2] [1]]
 }

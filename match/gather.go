@@ -23,8 +23,8 @@ func gather(rank []int, edges []Edge) (members [][]int, drawn []Edge) {
 		a, b := rank[e.A], rank[e.B]
 		switch {
 		case e.Decided != 0:
-			decided[a] = append(decided[a], Edge{a, b, e.Weight, e.Decided})
-			decided[b] = append(decided[b], Edge{b, a, e.Weight, e.Decided})
+			decided[a] = append(decided[a], Edge{A: a, B: b, Weight: e.Weight, Decided: e.Decided})
+			decided[b] = append(decided[b], Edge{A: b, B: a, Weight: e.Weight, Decided: e.Decided})
 		case e.Weight >= Equal:
 			equals = true
 			of.join(a, b)
@@ -37,7 +37,8 @@ func gather(rank []int, edges []Edge) (members [][]int, drawn []Edge) {
 			members[i] = []int{i}
 		}
 		for _, e := range edges {
-			drawn = append(drawn, ordered(Edge{rank[e.A], rank[e.B], e.Weight, e.Decided}))
+			e.A, e.B = rank[e.A], rank[e.B]
+			drawn = append(drawn, ordered(e))
 		}
 		return members, drawn
 	}
@@ -54,7 +55,7 @@ func gather(rank []int, edges []Edge) (members [][]int, drawn []Edge) {
 			g = len(members)
 			at[c], members = g, append(members, nil)
 			for _, h := range variants[c.root] {
-				drawn = append(drawn, Edge{h, g, Equal, 0})
+				drawn = append(drawn, Edge{A: h, B: g, Weight: Equal})
 			}
 			variants[c.root] = append(variants[c.root], g)
 		}
@@ -63,7 +64,7 @@ func gather(rank []int, edges []Edge) (members [][]int, drawn []Edge) {
 	said := map[[2]int]Edge{} // the decided pairs of groups
 	for _, list := range decided {
 		for _, e := range list {
-			e = ordered(Edge{group[e.A], group[e.B], e.Weight, e.Decided})
+			e = ordered(Edge{A: group[e.A], B: group[e.B], Weight: e.Weight, Decided: e.Decided})
 			if old, there := said[[2]int{e.A, e.B}]; !there || e.Decided > old.Decided {
 				said[[2]int{e.A, e.B}] = e
 			}
@@ -79,7 +80,7 @@ func gather(rank []int, edges []Edge) (members [][]int, drawn []Edge) {
 		}
 		for _, g := range variants[of.root(rank[e.A])] {
 			for _, h := range variants[of.root(rank[e.B])] {
-				between := ordered(Edge{g, h, e.Weight, 0})
+				between := ordered(Edge{A: g, B: h, Weight: e.Weight, Vector: e.Vector})
 				if _, there := said[[2]int{between.A, between.B}]; !there {
 					drawn = append(drawn, between)
 				}

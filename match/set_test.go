@@ -86,10 +86,10 @@ func TestClusterAll_Oracle(t *testing.T) {
 					}
 				}
 			}
-			want = append(want, named(inside, match.Cluster(inside, linked, nil))...)
+			want = append(want, named(inside, match.Cluster(inside, linked, match.Unmet{}))...)
 		}
 		slices.Sort(want) // like the clusters: by their first keys
-		if diff := gocmp.Diff(want, named(keys, match.ClusterAll(keys, edges, nil))); diff != "" {
+		if diff := gocmp.Diff(want, named(keys, match.ClusterAll(keys, edges, match.Unmet{}))); diff != "" {
 			t.Fatal(diff)
 		}
 	})

@@ -47,7 +47,7 @@ func TestClusterAt(t *testing.T) {
 	nodes := []match.NodeKey{{Source: "a", Key: "1"}, {Source: "a", Key: "2"}, {Source: "a", Key: "3"}}
 	edges := []match.Edge{{A: 0, B: 1, Weight: 450}, {A: 1, B: 2, Weight: 600}, {A: 0, B: 2, Weight: 100}}
 	for threshold, want := range map[match.Weight]int{300: 1, 450: 1, match.Threshold: 2, 601: 3} {
-		if got := match.ClusterAt(nodes, edges, nil, threshold); len(got) != want {
+		if got := match.ClusterAt(nodes, edges, match.Unmet{}, threshold); len(got) != want {
 			t.Errorf("at %v: %v, want %d clusters", threshold, got, want)
 		}
 	}

@@ -58,7 +58,6 @@ type clustering struct {
 	records []*entity.Record
 	norms   []*match.Record // nil until needed
 	pairs   []match.Edge    // without decided ones
-	found   []match.Vector  // of pairs
 	said    []match.Edge
 }
 
@@ -100,9 +99,9 @@ func (h *Handle) clustering(s *survey.Survey, kind string) *clustering {
 		if p.Kind() != kind {
 			continue
 		}
-		e := match.Edge{A: add(p.RecordA), B: add(p.RecordB), Weight: p.Weight}
+		e := match.Edge{A: add(p.RecordA), B: add(p.RecordB), Weight: p.Weight, Vector: p.Vector}
 		if p.Weight == match.Equal || !decided[[2]int{min(e.A, e.B), max(e.A, e.B)}] {
-			c.pairs, c.found = append(c.pairs, e), append(c.found, p.Vector)
+			c.pairs = append(c.pairs, e)
 		}
 	}
 	c.norms = make([]*match.Record, len(c.records))
@@ -163,16 +162,17 @@ func (c *clustering) at(threshold match.Weight, some []int, index map[int]int) [
 	for _, e := range c.said {
 		add(e)
 	}
-	for i, e := range c.pairs {
+	for _, e := range c.pairs {
 		if e.Weight != match.Equal {
-			e.Weight = m.Evidence(c.found[i])
+			e.Weight = m.Evidence(e.Vector)
 		}
 		add(e)
 	}
 	of := make([]int, len(some))
-	for n, group := range match.ClusterAt(keys, edges, func(i, j int, dear bool) match.Weight {
+	unmet := match.Unmet{Matcher: m, Pair: func(i, j int, dear bool) (match.Weight, match.Vector) {
 		return m.Unmet(c.norms[some[i]], c.norms[some[j]], dear)
-	}, threshold) {
+	}}
+	for n, group := range match.ClusterAt(keys, edges, unmet, threshold) {
 		for _, i := range group {
 			of[i] = n
 		}

@@ -34,11 +34,13 @@ func Batch(m *match.Matcher, records []*entity.Record, decisions ...entity.Decis
 	}
 	for _, p := range match.Candidates(norms) {
 		_, said := decided[p]
-		if _, weight, is := among.Link(norms[p[0]], norms[p[1]]); is && (!said || weight == match.Equal) {
-			linked = append(linked, match.Edge{A: p[0], B: p[1], Weight: weight})
+		if v, weight, is := among.Link(norms[p[0]], norms[p[1]]); is && (!said || weight == match.Equal) {
+			linked = append(linked, match.Edge{A: p[0], B: p[1], Weight: weight, Vector: v})
 		}
 	}
-	unmet := func(i, j int, dear bool) match.Weight { return m.Unmet(norms[i], norms[j], dear) }
+	unmet := match.Unmet{Matcher: m, Pair: func(i, j int, dear bool) (match.Weight, match.Vector) {
+		return m.Unmet(norms[i], norms[j], dear)
+	}}
 	var entities [][]*entity.Record
 	for _, group := range match.ClusterAll(nodes, linked, unmet) {
 		members := make([]*entity.Record, len(group))

@@ -99,7 +99,7 @@ func (r *Resolver) Component(ctx context.Context, p entity.PUID) (*Component, er
 		c.Decisions = append(c.Decisions, v.decided[rec.PUID]...)
 		g.edgesAt(rec.PUID, true, func(e derived.Edge, decided int64) {
 			if j, ok := index[e.B]; ok && i < j {
-				c.Edges = append(c.Edges, match.Edge{A: i, B: j, Weight: e.Weight, Decided: decided})
+				c.Edges = append(c.Edges, match.Edge{A: i, B: j, Weight: e.Weight, Decided: decided, Vector: e.Vector})
 			}
 		})
 	}
@@ -122,11 +122,11 @@ func (v reading) component(ctx context.Context, g *graph, p entity.PUID) ([]enti
 
 // Trace clusters the component again, calling step for each join.
 func (c *Component) Trace(step func(match.Join)) [][]int {
-	return match.Trace(c.keys(), c.Edges, c.Unmet, step)
+	return match.Trace(c.keys(), c.Edges, match.Unmet{Matcher: c.Kind.Matcher, Pair: c.Unmet}, step)
 }
 
-// Unmet weights two records without an edge, by their indices; see match.Unmet.
-func (c *Component) Unmet(i, j int, dear bool) match.Weight {
+// Unmet compares two records without an edge, by their indices; see match.Unmet.
+func (c *Component) Unmet(i, j int, dear bool) (match.Weight, match.Vector) {
 	return c.Kind.Matcher.Unmet(c.Norms[i], c.Norms[j], dear)
 }
 

@@ -148,14 +148,16 @@ func (l *loader) clusters(members []uint32, edges loadEdges, read map[uint32]*no
 		for _, e := range edges.of(int(rec), int(rec)+1) {
 			j, ok := index[e.b]
 			if _, decided := said[j]; ok && i < j && (!decided || e.weight == match.Equal) {
-				linked = append(linked, match.Edge{A: i, B: j, Weight: e.weight})
+				linked = append(linked, match.Edge{A: i, B: j, Weight: e.weight, Vector: e.vector})
 			}
 		}
 	}
 	var found []*cluster
-	for _, group := range match.ClusterAll(keys, linked, func(i, j int, dear bool) match.Weight {
-		return nodes[i].kind.Matcher.Unmet(norm(i), norm(j), dear)
-	}) {
+	matcher := nodes[0].kind.Matcher
+	unmet := match.Unmet{Matcher: matcher, Pair: func(i, j int, dear bool) (match.Weight, match.Vector) {
+		return matcher.Unmet(norm(i), norm(j), dear)
+	}}
+	for _, group := range match.ClusterAll(keys, linked, unmet) {
 		c := &cluster{nodes: make([]*node, len(group))}
 		for i, j := range group {
 			c.nodes[i] = nodes[j]

@@ -112,13 +112,14 @@ func (p *plan) cluster(g *graph, members []entity.PUID) {
 			keys[i] = match.NodeKey(n.Ref)
 			g.edgesAt(n.PUID, true, func(e derived.Edge, decided int64) {
 				if j, ok := index[e.B]; ok && i < j {
-					linked = append(linked, match.Edge{A: i, B: j, Weight: e.Weight, Decided: decided})
+					linked = append(linked, match.Edge{A: i, B: j, Weight: e.Weight, Decided: decided, Vector: e.Vector})
 				}
 			})
 		}
-		groups = match.Cluster(keys, linked, func(i, j int, dear bool) match.Weight {
-			return nodes[i].kind.Matcher.Unmet(nodes[i].norm, nodes[j].norm, dear)
-		})
+		matcher := nodes[0].kind.Matcher
+		groups = match.Cluster(keys, linked, match.Unmet{Matcher: matcher, Pair: func(i, j int, dear bool) (match.Weight, match.Vector) {
+			return matcher.Unmet(nodes[i].norm, nodes[j].norm, dear)
+		}})
 	}
 	for _, group := range groups {
 		c := &cluster{nodes: make([]*node, len(group))}

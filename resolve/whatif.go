@@ -256,7 +256,7 @@ func (s *whatIf) entities(g *graph, matcher *match.Matcher, without map[entity.P
 	for i, n := range nodes {
 		g.edgesAt(n.PUID, true, func(e derived.Edge, decided int64) {
 			if j, ok := index[e.B]; ok && i < j {
-				linked = append(linked, match.Edge{A: i, B: j, Weight: e.Weight, Decided: decided})
+				linked = append(linked, match.Edge{A: i, B: j, Weight: e.Weight, Decided: decided, Vector: e.Vector})
 			}
 		})
 	}
@@ -264,9 +264,9 @@ func (s *whatIf) entities(g *graph, matcher *match.Matcher, without map[entity.P
 	as := *s.batch
 	as.decided = g.decided
 	var entities []*entity.Entity
-	for _, group := range match.ClusterAt(keys, linked, func(i, j int, dear bool) match.Weight {
+	for _, group := range match.ClusterAt(keys, linked, match.Unmet{Matcher: matcher, Pair: func(i, j int, dear bool) (match.Weight, match.Vector) {
 		return matcher.Unmet(nodes[i].norm, nodes[j].norm, dear)
-	}, matcher.Threshold()) {
+	}}, matcher.Threshold()) {
 		c := &cluster{nodes: make([]*node, len(group))}
 		for i, j := range group {
 			c.nodes[i] = nodes[j]

@@ -93,7 +93,7 @@ func (a *app) howStep(n int, st *howStep, threshold json.Number) error {
 	case st.Decided != nil:
 		fmt.Fprintf(a.stdout, ": %s\n", says(st.Decided))
 	default:
-		fmt.Fprintf(a.stdout, ": %s bits across all pairs\n", st.Sum)
+		fmt.Fprintf(a.stdout, ": %s bits together\n", st.Sum)
 	}
 	fmt.Fprintf(a.stdout, "   %s and %s\n", term.Escape(st.Pair.A.String()), term.Escape(st.Pair.B.String()))
 	return a.waterfall(a.stdout, &st.Pair.Explanation, threshold)

@@ -92,8 +92,8 @@ func isOne(label string) bool { return label == "1" || label == "1.0" }
 // edges returns the compared pairs that are not different.
 func (s *set) edges(results []compared) (edges []match.Edge) {
 	for _, c := range results {
-		if _, score, linked := s.matcher.Link(s.records[c.a], s.records[c.b]); linked {
-			edges = append(edges, match.Edge{A: c.a, B: c.b, Weight: score})
+		if v, score, linked := s.matcher.Link(s.records[c.a], s.records[c.b]); linked {
+			edges = append(edges, match.Edge{A: c.a, B: c.b, Weight: score, Vector: v})
 		}
 	}
 	return edges
@@ -101,7 +101,9 @@ func (s *set) edges(results []compared) (edges []match.Edge) {
 
 // clusters returns the cluster of every record.
 func (s *set) clusters(edges []match.Edge) []int {
-	unmet := func(i, j int, dear bool) match.Weight { return s.matcher.Unmet(s.records[i], s.records[j], dear) }
+	unmet := match.Unmet{Matcher: s.matcher, Pair: func(i, j int, dear bool) (match.Weight, match.Vector) {
+		return s.matcher.Unmet(s.records[i], s.records[j], dear)
+	}}
 	nodes := make([]match.NodeKey, len(s.records))
 	for i, record := range s.records {
 		nodes[i] = match.NodeKey{Source: record.Source(), Key: record.Key()}
