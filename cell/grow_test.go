@@ -420,7 +420,7 @@ func TestP06_GrowthTakesLeftovers(t *testing.T) {
 
 // Two processes request different numbers of cells at the same places: one gets its generation, the other an error that
 // names it, and the cells belong to the announced one, even if the other process was stopped before any of its steps
-// and continues while the first one waits for its start.
+// and continues while the first one waits for its start, and no new cell has heard of the announcement until then.
 func TestP06_GrowthsOfDifferentNumbers(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -433,7 +433,11 @@ func TestP06_GrowthsOfDifferentNumbers(t *testing.T) {
 			keys.mustPut(t, a, 0, 40)
 			steps, goOn := 0, make(chan struct{})
 			var mu sync.Mutex
+			var deaf atomic.Bool // the copies of the announcement do not reach the new cells
 			memory.Hook(func(ctx context.Context, s celltest.Step) error {
+				if !isLate(ctx) && s.Do == "exclusive" && strings.Contains(s.URL, "g1-") && deaf.Load() {
+					return cell.ErrUnavailable
+				}
 				if !isLate(ctx) || s.When != celltest.Begins {
 					return nil
 				}
@@ -458,9 +462,13 @@ func TestP06_GrowthsOfDifferentNumbers(t *testing.T) {
 			once := sync.OnceFunc(func() {
 				close(goOn)
 				second = <-lost
+				deaf.Store(false)
 			})
 			first := cell.Grow(t.Context(), a, cell.Growth{Cells: 4}, func(p cell.Progress) {
-				if p.Step == cell.StepWaiting {
+				switch p.Step {
+				case cell.StepCreated:
+					deaf.Store(p.Done == p.Total)
+				case cell.StepWaiting:
 					once()
 				}
 			})
