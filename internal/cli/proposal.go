@@ -133,7 +133,7 @@ func (a *app) showPlan(w io.Writer, p *bulk.Plan) error {
 	}
 	what := p.Layout()
 	if p.Kind != "" {
-		what += "; each row is a " + p.Kind
+		what += "; each row is " + withArticle(p.Kind)
 	}
 	if p.Source != "" {
 		what += "; source " + p.Source
@@ -204,4 +204,12 @@ func command(p *bulk.Plan) string {
 		words[i] = shellWord(word)
 	}
 	return strings.Join(words, " ")
+}
+
+// withArticle returns a, or an before a vowel, and the name of a kind.
+func withArticle(kind string) string {
+	if strings.ContainsRune("aeiou", rune(kind[0])) {
+		return "an " + kind
+	}
+	return "a " + kind
 }
