@@ -88,8 +88,8 @@ type Join struct {
 // join. Records connected by edges of weight Equal are joined beforehand and count once.
 //
 // Where lines are not known, because unmet has no matcher, an edge no vector, or more than MostUnmet pairs have no edge,
-// the evidence is the mean of the weights of the pairs, each at most MaxWeight. A pair without an edge then counts as
-// AbsentPair, and so it does if a decision joined records of either cluster.
+// the evidence is the mean of the weights of the pairs, each at most MaxWeight. A pair that is not compared counts as
+// AbsentPair; if a decision joined records of either cluster, no pair without an edge is.
 //
 // The result is a function of the set: independent of the order of nodes and edges. Clusters hold indices
 // of nodes; both clusters and members are ordered by NodeKey. Keys must be distinct.
