@@ -33,7 +33,7 @@ var (
 		facility school hospital establishment office restaurant hotel library museum clinic pharmacy church dealer company organization organisation org business
 		place venue store shop branch location property vendor supplier partner provider product article item part material book film movie song track wine`)
 	idWords = strings.Fields("id uid uuid guid code")
-	// counted are the things that have numbers: the number of a shop or an office is its door or its telephone.
+	// countedThings are those that have numbers: the number of a shop or an office is its door or its telephone.
 	countedThings = nameSet(`customer cust client account member membership patient employee student company organization store vendor supplier partner provider
 		product article item part material`)
 	numberWords = strings.Fields("number num no nr ref")

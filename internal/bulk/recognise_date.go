@@ -44,15 +44,11 @@ func datePartOf(plain string) (part int, birth, ok bool) {
 
 // fitsPart reports whether nearly all values may be the years, months or days of dates.
 func fitsPart(part int, values []string) bool {
-	good := 0
-	for _, value := range values {
+	return nearlyAll(values, func(value string) bool {
 		n, err := strconv.Atoi(strings.TrimSpace(value))
 		limit := [...]int{2999, 12, 31}[part]
-		if err == nil && n >= 1 && n <= limit && (part > 0 || n >= 1000) || err != nil && part == 1 && len(value) >= 3 && formOf(value) == formWords {
-			good++
-		}
-	}
-	return len(values) > 0 && good*10 >= len(values)*8
+		return err == nil && n >= 1 && n <= limit && (part > 0 || n >= 1000) || err != nil && part == 1 && len(value) >= 3 && formOf(value) == formWords
+	})
 }
 
 // completeDate composes the date of birth of columns with its year, month and day, unless a column has the whole date.
@@ -93,9 +89,12 @@ func (r *recognition) completeDate() {
 
 // hasName reports whether a column is called like a name of the kind.
 func (r *recognition) hasName() bool {
-	return slices.ContainsFunc(r.columns, func(c sampled) bool {
-		return slices.ContainsFunc(r.kind.Attributes, func(a match.Attribute) bool {
-			return a.Type == match.TypeName && aliasOf(r.kind, &a, c.plain) != noAlias
-		})
+	return slices.ContainsFunc(r.columns, r.isCalledName)
+}
+
+// isCalledName reports whether a column is called like a name of the kind.
+func (r *recognition) isCalledName(c sampled) bool {
+	return slices.ContainsFunc(r.kind.Attributes, func(a match.Attribute) bool {
+		return a.Type == match.TypeName && aliasOf(r.kind, &a, c.plain) != noAlias
 	})
 }

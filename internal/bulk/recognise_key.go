@@ -67,9 +67,7 @@ func (r *recognition) isCodeOfRow(c sampled) bool {
 	if papers[words[0]] || papers[words[last]] || lineNumbers[joined(c.plain)] {
 		return false
 	}
-	named := last > 0 && (keyRank(words[last]) > 0 || keyRank(words[0]) > 0) || slices.ContainsFunc(r.kind.Attributes, func(a match.Attribute) bool {
-		return a.Type == match.TypeName && aliasOf(r.kind, &a, c.plain) != noAlias
-	})
+	named := last > 0 && (keyRank(words[last]) > 0 || keyRank(words[0]) > 0) || r.isCalledName(c)
 	return !slices.ContainsFunc(c.values, func(v string) bool {
 		mixed := mixedCode.MatchString(v) && strings.ContainsFunc(v, unicode.IsDigit) && strings.ContainsFunc(v, unicode.IsLetter)
 		return !mixed && !(named && codeForm.MatchString(v))

@@ -65,7 +65,7 @@ func (r *recognition) wholePoint() bool {
 		case len(uses) > 0 && (uses[0].attribute == latitude.Name || uses[0].attribute == longitude.Name),
 			aliasOf(r.kind, latitude, c.plain) != noAlias && fits(latitude, c.values):
 			return false
-		case len(uses) == 0 && found < 0 && pointNames[joined(c.plain)] && arePoints(c.values) && !slices.Contains(r.o.Ignore, c.name):
+		case len(uses) == 0 && found < 0 && pointNames[joined(c.plain)] && nearlyAll(c.values, match.IsPoint) && !slices.Contains(r.o.Ignore, c.name):
 			found = i
 		}
 	}
@@ -82,17 +82,6 @@ func (r *recognition) wholePoint() bool {
 	return true
 }
 
-// arePoints reports whether nearly all values have both coordinates of a point.
-func arePoints(values []string) bool {
-	good := 0
-	for _, value := range values {
-		if match.IsPoint(value) {
-			good++
-		}
-	}
-	return good > 0 && good*10 >= len(values)*8
-}
-
 // attributeOf returns the attribute with a role, nil if there is none.
 func (r *recognition) attributeOf(role match.Role) *match.Attribute {
 	for i := range r.kind.Attributes {
@@ -105,15 +94,11 @@ func (r *recognition) attributeOf(role match.Role) *match.Attribute {
 
 // areFine reports whether nearly all values are fine degrees up to a limit, north or south, east or west.
 func areFine(values []string, limit float64) bool {
-	good := 0
-	for _, value := range values {
+	return nearlyAll(values, func(value string) bool {
 		value = strings.TrimSpace(value)
 		degrees, err := strconv.ParseFloat(value, 64)
-		if err == nil && fine.MatchString(value) && degrees >= -limit && degrees <= limit {
-			good++
-		}
-	}
-	return good > 0 && good*10 >= len(values)*8
+		return err == nil && fine.MatchString(value) && degrees >= -limit && degrees <= limit
+	})
 }
 
 // dropHalfPoint gives up a guessed coordinate whose other one is missing, or has values that it cannot have.

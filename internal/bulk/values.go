@@ -102,6 +102,17 @@ var statuses = nameSet(`0 1 active inactive enabled disabled open opened closed 
 	rechazado cancelado completado publicado borrador nuevo ativo ativa inativo inativa pendente fechado aprovado rejeitado concluido concluído
 	novo attivo attiva inattivo inattiva aperto chiuso nuovo actif inactif actief inactief aktiv inaktiv`)
 
+// nearlyAll reports whether four of five values are good, or more. It is false if there are no values.
+func nearlyAll(values []string, good func(string) bool) bool {
+	n := 0
+	for _, value := range values {
+		if good(value) {
+			n++
+		}
+	}
+	return n > 0 && n*10 >= len(values)*8
+}
+
 // fits reports whether nearly all values may be values of an attribute. It is true if there are no values.
 func fits(a *match.Attribute, values []string) bool {
 	good := 0
