@@ -237,7 +237,7 @@ func worst(c *resolve.Component, j *match.Join) (pairs []match.Edge) {
 	for _, a := range j.A {
 		for _, b := range j.B {
 			if !slices.ContainsFunc(c.Edges, func(e match.Edge) bool { return e.A == min(a, b) && e.B == max(a, b) }) {
-				if weight, _ := c.Unmet(a, b, true); weight < 0 {
+				if weight, _ := c.Kind.Matcher.Unmet(c.Norms[a], c.Norms[b], true); weight < 0 {
 					pairs = append(pairs, match.Edge{A: a, B: b, Weight: weight})
 				}
 			}

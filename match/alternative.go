@@ -47,13 +47,8 @@ func pairOf(x, y string) pair { return pair{min(x, y), max(x, y)} }
 // addAlternatives adds the alternatives to a table. The places are sorted by their frames.
 func (c *contrast) addAlternatives(p *TermFrequencies) {
 	places := map[pair]int{}
-	for all := c.bare; len(all) > 0; {
-		n := 1
-		for n < len(all) && all[n].frame == all[0].frame {
-			n++
-		}
-		c.countPairs(all[:n], places)
-		all = all[n:]
+	for of := range eachPlace(c.bare) {
+		c.countPairs(of, places)
 	}
 	found := map[string]bool{}
 	for of, n := range places {

@@ -106,6 +106,11 @@ type Unmet struct {
 	Pair func(i, j int, dear bool) (Weight, Vector)
 }
 
+// UnmetOf returns what clustering asks about pairs, by the records of the nodes.
+func (m *Matcher) UnmetOf(record func(node int) *Record) Unmet {
+	return Unmet{m, func(i, j int, dear bool) (Weight, Vector) { return m.Unmet(record(i), record(j), dear) }}
+}
+
 // Trace is Cluster with a callback for every step: joins made and refused. Edges within a group are not
 // steps.
 func Trace(nodes []NodeKey, edges []Edge, unmet Unmet, step func(Join)) [][]int {

@@ -26,10 +26,7 @@ func clustered(persons []match.Attributes, step func(match.Join)) [][]int {
 			}
 		}
 	}
-	unmet := match.Unmet{Matcher: m, Pair: func(i, j int, dear bool) (match.Weight, match.Vector) {
-		return m.Unmet(records[i], records[j], dear)
-	}}
-	return match.Trace(keys, edges, unmet, step)
+	return match.Trace(keys, edges, m.UnmetOf(func(i int) *match.Record { return records[i] }), step)
 }
 
 // What a record lacks does not outvote what others have: a record without a date of birth does not join two persons

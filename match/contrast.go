@@ -4,11 +4,10 @@ package match
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"slices"
 	"strings"
-
-	"github.com/cespare/xxhash/v2"
 )
 
 // A catalogue tells its variants apart by a word in otherwise equal titles: Soft Cream Aloe, Soft Cream Cocoa, Soft Cream
@@ -53,18 +52,18 @@ func (c *contrast) add(r *Record) {
 		return // titles would differ in the words at the cut
 	}
 	var words []string
-	var bare []uint8 // the words that are no model numbers
+	var hashes []uint64
+	var bare []uint8                  // the words that are no model numbers
+	all, rest := uint64(0), uint64(0) // the sums of the hashes of words, and of bare
 	for i := range t.name.tokens {
 		if w := &t.name.tokens[i]; !w.stop || hasDigit(w.text) {
-			words = append(words, w.text)
+			words, hashes = append(words, w.text), append(hashes, w.hash)
+			all += w.hash
 			if t.coded&(1<<i) == 0 {
 				bare = append(bare, uint8(len(words)-1)) //nolint:gosec // at most maxNameTokens
+				rest += w.hash
 			}
 		}
-	}
-	all := uint64(0)
-	for _, w := range words {
-		all += xxhash.Sum64String(w)
 	}
 	of := int32(len(c.titles)) //nolint:gosec // at most mostCounted
 	c.titles, c.alls = append(c.titles, words), append(c.alls, all)
@@ -77,19 +76,15 @@ func (c *contrast) add(r *Record) {
 		}
 	}
 	c.records[all]++
-	rest := uint64(0)
-	for _, i := range bare {
-		rest += xxhash.Sum64String(words[i])
-	}
 	for _, i := range bare {
 		if len(bare) > minFrame {
-			c.bare = append(c.bare, framed{rest - xxhash.Sum64String(words[i]), of, i, i + 1})
+			c.bare = append(c.bare, framed{rest - hashes[i], of, i, i + 1})
 		}
 	}
 	for from := range words {
 		frame := all
 		for to := from + 1; to <= min(len(words), from+maxPhrase); to++ {
-			frame -= xxhash.Sum64String(words[to-1])
+			frame -= hashes[to-1]
 			if len(words)-(to-from) >= minFrame {
 				c.places = append(c.places, framed{frame, of, uint8(from), uint8(to)}) //nolint:gosec // at most maxNameTokens
 			}
@@ -115,21 +110,21 @@ func (c *contrast) addTo(p *TermFrequencies) {
 	c.addShared(p)
 	for size := 1; size <= maxPhrase; size++ {
 		found := map[string]bool{}
-		for places := c.places; len(places) > 0; {
-			n := 1
-			for n < len(places) && places[n].frame == places[0].frame {
-				n++
+		for of := range eachPlace(c.places) {
+			if len(of) >= contrasts {
+				c.tell(p, of, size, found)
 			}
-			if n >= contrasts {
-				c.tell(p, places[:n], size, found)
-			}
-			places = places[n:]
 		}
 		for w := range found {
 			p.tokens[tellsHash(w)], p.tokens[tellsHash("")] = seriesLeast, seriesLeast
 		}
 		c.addOmitted(p, size)
 	}
+}
+
+// eachPlace yields the phrases of one frame after another. They are sorted by frame.
+func eachPlace(places []framed) iter.Seq[[]framed] {
+	return eachGroup(places, func(f framed) uint64 { return f.frame })
 }
 
 // addOmitted adds the words that tell a title apart from the same title without them: iPhone 13 Pro, and iPhone 13. They

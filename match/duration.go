@@ -88,9 +88,9 @@ func isClock(raw string) bool {
 }
 
 // isDuration reports whether an attribute is named like a duration.
-func isDuration(a *Attribute) bool {
-	return slices.ContainsFunc(strings.Split(a.Name, "_"), func(w string) bool { return durationNames[w] })
-}
+func isDuration(a *Attribute) bool { return a.hasWord(durationNames) }
 
-var durationNames = wordSet(`duration runtime playtime minutes seconds milliseconds
-laufzeit spieldauer dauer duree duracion durata duracao duur`)
+var durationNames = wordSet(DurationNames)
+
+// DurationNames are words of names of attributes with durations, divided by spaces.
+const DurationNames = "duration runtime playtime minutes seconds milliseconds laufzeit spieldauer dauer duree duracion durata duracao duur"

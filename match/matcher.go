@@ -49,23 +49,26 @@ func New(s *Schema, p *TermFrequencies) *Matcher {
 	}
 	addresses := 0
 	for i := range s.Attributes {
-		if f := s.fieldOf(s.Attributes[i]); f != fieldCount {
-			m.read = append(m.read, &s.Attributes[i])
-			if t := p.tells(&s.Attributes[i]); t != 0 {
-				m.told[&s.Attributes[i]] = t
-			}
-			if usual := p.tokens[durationHash(&s.Attributes[i])]; usual > 0 {
-				m.lasting[&s.Attributes[i]] = float64(usual)
-			}
-			m.credits = m.credits || m.style == StyleTitle && s.Attributes[i].Type == TypePeople
-			if p.tokens[sharedHash(s.Attributes[i].Name)] > 0 {
-				m.shared[s.Attributes[i].Name] = true
-			}
-			m.names = m.names || slices.Contains(naming[:], f)
-			if s.Attributes[i].Type == TypeAddress {
-				addresses++
-				m.address = s.Attributes[i].Name
-			}
+		a := &s.Attributes[i]
+		f := s.fieldOf(*a)
+		if f == fieldCount {
+			continue
+		}
+		m.read = append(m.read, a)
+		if t := p.tells(a); t != 0 {
+			m.told[a] = t
+		}
+		if usual := p.tokens[durationHash(a)]; usual > 0 {
+			m.lasting[a] = float64(usual)
+		}
+		if p.tokens[sharedHash(a.Name)] > 0 {
+			m.shared[a.Name] = true
+		}
+		m.credits = m.credits || m.style == StyleTitle && a.Type == TypePeople
+		m.names = m.names || slices.Contains(naming[:], f)
+		if a.Type == TypeAddress {
+			addresses++
+			m.address = a.Name
 		}
 	}
 	if addresses > 1 {

@@ -48,13 +48,7 @@ type located struct {
 func (p *TermFrequencies) addRough(records []located) {
 	slices.SortFunc(records, func(a, b located) int { return cmp.Compare(a.name, b.name) })
 	var exact, near, reach int
-	for first := 0; first < len(records); {
-		last := first
-		for last < len(records) && records[last].name == records[first].name {
-			last++
-		}
-		of := records[first:last]
-		first = last
+	for of := range eachGroup(records, func(r located) uint64 { return r.name }) {
 		if len(of) > roughNames {
 			continue
 		}

@@ -142,8 +142,11 @@ func (s series) identified() bool {
 }
 
 // isPrice reports whether an attribute is named like a price.
-func isPrice(a *Attribute) bool {
-	return slices.ContainsFunc(strings.Split(a.Name, "_"), func(w string) bool { return priceNames[w] })
+func isPrice(a *Attribute) bool { return a.hasWord(priceNames) }
+
+// hasWord reports whether the name of an attribute has one of some words.
+func (a *Attribute) hasWord(words map[string]bool) bool {
+	return slices.ContainsFunc(strings.Split(a.Name, "_"), func(w string) bool { return words[w] })
 }
 
 var priceNames = wordSet(`price prices cost costs amount value fee msrp rrp uvp preis kosten prix precio prezzo preco prijs cena pris hinta`)

@@ -2,7 +2,10 @@
 
 package match
 
-import "slices"
+import (
+	"iter"
+	"slices"
+)
 
 // run is a value that records of one title have.
 type run struct {
@@ -67,17 +70,22 @@ func commonest(of []run) run {
 }
 
 // eachTitle yields the values of one title after another. They are sorted by title.
-func eachTitle(values []valued) func(yield func([]valued) bool) {
-	return func(yield func([]valued) bool) {
-		for len(values) > 0 {
+func eachTitle(values []valued) iter.Seq[[]valued] {
+	return eachGroup(values, func(v valued) uint64 { return v.title })
+}
+
+// eachGroup yields the parts of a list with one key after another. The list is sorted by the key.
+func eachGroup[T any](list []T, key func(T) uint64) iter.Seq[[]T] {
+	return func(yield func([]T) bool) {
+		for len(list) > 0 {
 			n := 1
-			for n < len(values) && values[n].title == values[0].title {
+			for n < len(list) && key(list[n]) == key(list[0]) {
 				n++
 			}
-			if !yield(values[:n]) {
+			if !yield(list[:n]) {
 				return
 			}
-			values = values[n:]
+			list = list[n:]
 		}
 	}
 }

@@ -189,15 +189,10 @@ func countTerms(s *Schema, records iter.Seq[Attributes]) (p, tells *TermFrequenc
 	maps.Copy(p.tokens, tells.tokens)
 	slices.SortFunc(carriers, func(a, b carrier) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.spot, b.spot)) })
 	carriers = slices.Compact(carriers)
-	for len(carriers) > 0 {
-		n := 1
-		for n < len(carriers) && carriers[n].name == carriers[0].name {
-			n++
+	for of := range eachGroup(carriers, func(c carrier) uint64 { return c.name }) {
+		if n := len(of); n > chainPlaces && (s.Style() != StyleTitle || n*manyTitle > p.records) {
+			p.chains[of[0].name] = uint32(n)
 		}
-		if n > chainPlaces && (s.Style() != StyleTitle || n*manyTitle > p.records) {
-			p.chains[carriers[0].name] = uint32(n)
-		}
-		carriers = carriers[n:]
 	}
 	p.finish()
 	return p, tells

@@ -169,9 +169,7 @@ func (c *clustering) at(threshold match.Weight, some []int, index map[int]int) [
 		add(e)
 	}
 	of := make([]int, len(some))
-	unmet := match.Unmet{Matcher: m, Pair: func(i, j int, dear bool) (match.Weight, match.Vector) {
-		return m.Unmet(c.norms[some[i]], c.norms[some[j]], dear)
-	}}
+	unmet := m.UnmetOf(func(i int) *match.Record { return c.norms[some[i]] })
 	for n, group := range match.ClusterAt(keys, edges, unmet, threshold) {
 		for _, i := range group {
 			of[i] = n

@@ -38,9 +38,7 @@ func Batch(m *match.Matcher, records []*entity.Record, decisions ...entity.Decis
 			linked = append(linked, match.Edge{A: p[0], B: p[1], Weight: weight, Vector: v})
 		}
 	}
-	unmet := match.Unmet{Matcher: m, Pair: func(i, j int, dear bool) (match.Weight, match.Vector) {
-		return m.Unmet(norms[i], norms[j], dear)
-	}}
+	unmet := m.UnmetOf(func(i int) *match.Record { return norms[i] })
 	var entities [][]*entity.Record
 	for _, group := range match.ClusterAll(nodes, linked, unmet) {
 		members := make([]*entity.Record, len(group))

@@ -122,12 +122,7 @@ func (v reading) component(ctx context.Context, g *graph, p entity.PUID) ([]enti
 
 // Trace clusters the component again, calling step for each join.
 func (c *Component) Trace(step func(match.Join)) [][]int {
-	return match.Trace(c.keys(), c.Edges, match.Unmet{Matcher: c.Kind.Matcher, Pair: c.Unmet}, step)
-}
-
-// Unmet compares two records without an edge, by their indices; see match.Unmet.
-func (c *Component) Unmet(i, j int, dear bool) (match.Weight, match.Vector) {
-	return c.Kind.Matcher.Unmet(c.Norms[i], c.Norms[j], dear)
+	return match.Trace(c.keys(), c.Edges, c.Kind.Matcher.UnmetOf(func(i int) *match.Record { return c.Norms[i] }), step)
 }
 
 func (c *Component) keys() []match.NodeKey {

@@ -153,11 +153,7 @@ func (l *loader) clusters(members []uint32, edges loadEdges, read map[uint32]*no
 		}
 	}
 	var found []*cluster
-	matcher := nodes[0].kind.Matcher
-	unmet := match.Unmet{Matcher: matcher, Pair: func(i, j int, dear bool) (match.Weight, match.Vector) {
-		return matcher.Unmet(norm(i), norm(j), dear)
-	}}
-	for _, group := range match.ClusterAll(keys, linked, unmet) {
+	for _, group := range match.ClusterAll(keys, linked, nodes[0].kind.Matcher.UnmetOf(norm)) {
 		c := &cluster{nodes: make([]*node, len(group))}
 		for i, j := range group {
 			c.nodes[i] = nodes[j]

@@ -116,10 +116,7 @@ func (p *plan) cluster(g *graph, members []entity.PUID) {
 				}
 			})
 		}
-		matcher := nodes[0].kind.Matcher
-		groups = match.Cluster(keys, linked, match.Unmet{Matcher: matcher, Pair: func(i, j int, dear bool) (match.Weight, match.Vector) {
-			return matcher.Unmet(nodes[i].norm, nodes[j].norm, dear)
-		}})
+		groups = match.Cluster(keys, linked, nodes[0].kind.Matcher.UnmetOf(normOf(nodes)))
 	}
 	for _, group := range groups {
 		c := &cluster{nodes: make([]*node, len(group))}
@@ -284,4 +281,9 @@ func versions(e *entity.Entity) []changelog.Version {
 		v[i] = changelog.Version{PUID: m.PUID, Version: m.Version}
 	}
 	return v
+}
+
+// normOf returns a function for the normalised records of nodes.
+func normOf(nodes []*node) func(int) *match.Record {
+	return func(i int) *match.Record { return nodes[i].norm }
 }

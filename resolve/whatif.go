@@ -264,9 +264,7 @@ func (s *whatIf) entities(g *graph, matcher *match.Matcher, without map[entity.P
 	as := *s.batch
 	as.decided = g.decided
 	var entities []*entity.Entity
-	for _, group := range match.ClusterAt(keys, linked, match.Unmet{Matcher: matcher, Pair: func(i, j int, dear bool) (match.Weight, match.Vector) {
-		return matcher.Unmet(nodes[i].norm, nodes[j].norm, dear)
-	}}, matcher.Threshold()) {
+	for _, group := range match.ClusterAt(keys, linked, matcher.UnmetOf(normOf(nodes)), matcher.Threshold()) {
 		c := &cluster{nodes: make([]*node, len(group))}
 		for i, j := range group {
 			c.nodes[i] = nodes[j]

@@ -231,7 +231,7 @@ var (
 	worldNames = nameSet(`isbn isbn10 isbn13 issn doi ean ean13 gtin upc imdb imdbid tmdbid isrc isni orcid mpn asin barcode oclc lccn musicbrainz mbid wikidata model modelnumber partnumber`)
 	// Quantities of a thing. Two columns of one line mean the same, except in the last line.
 	measureNames = []map[string]bool{
-		nameSet(`duration runtime minutes seconds milliseconds playtime laufzeit spieldauer dauer duree duracion durata duracao duur`),
+		nameSet(match.DurationNames),
 		nameSet(`pages seiten seitenzahl paginas pagine`),
 		nameSet(`abv alcohol strength alkohol alkoholgehalt starke`),
 		nameSet(`price cost preis prix precio prezzo preco prijs cena pris цена ціна fiyat τιμη pret hinta 価格 价格 가격 السعر`),

@@ -101,9 +101,7 @@ func (s *set) edges(results []compared) (edges []match.Edge) {
 
 // clusters returns the cluster of every record.
 func (s *set) clusters(edges []match.Edge) []int {
-	unmet := match.Unmet{Matcher: s.matcher, Pair: func(i, j int, dear bool) (match.Weight, match.Vector) {
-		return s.matcher.Unmet(s.records[i], s.records[j], dear)
-	}}
+	unmet := s.matcher.UnmetOf(func(i int) *match.Record { return s.records[i] })
 	nodes := make([]match.NodeKey, len(s.records))
 	for i, record := range s.records {
 		nodes[i] = match.NodeKey{Source: record.Source(), Key: record.Key()}
