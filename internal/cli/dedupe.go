@@ -28,6 +28,7 @@ type oneShot struct {
 	golden, links, review string
 	left, learn           bool
 	once                  once
+	deduplicated          []string    // files that list nothing twice, as given
 	asked                 func() bool // reports whether learn was given
 	weighed               bool        // the kind is the user's own, and states weights
 	files                 []string
@@ -67,6 +68,7 @@ func (a *app) dedupeCommand() *cobra.Command {
 	f.StringVar(&o.links, "links", "", "write a row per record to this file: source, key and cluster_id")
 	f.StringVar(&o.review, "review", "", "write the possible matches between clusters to this file")
 	o.learnFlag(c)
+	f.StringSliceVar(&o.deduplicated, "deduplicated", nil, "files that list nothing twice, or none; by default those whose rows show it, with --learn")
 	f.StringVar(&o.keep, "keep", "", "keep the data in this directory, for locus serve --data")
 	return c
 }

@@ -28,17 +28,21 @@ func (o *oneShot) learnFlag(c *cobra.Command) {
 	o.asked = func() bool { return c.Flags().Changed("learn") }
 }
 
-// weigh counts how common the words of the files are, and fits the weights of the kind to them.
+// weigh counts how common the words of the files are, looks which files list nothing twice, and fits the weights of the
+// kind to them.
 func (o *oneShot) weigh(ctx context.Context, a *app) error {
 	rows, err := o.count(ctx, a)
 	if err != nil {
 		return err
 	}
-	if !o.learn || !o.asked() && (o.weighed || rows > mostLearned) {
+	if !o.learn || !o.asked() && rows > mostLearned {
 		return nil
 	}
-	if err := o.lookOnce(ctx); err != nil {
+	if err := o.lookOnce(ctx, a, "; --deduplicated=none joins them"); err != nil {
 		return err
+	}
+	if o.weighed && !o.asked() {
+		return nil
 	}
 	announced := rows >= sayLearning
 	if announced {

@@ -18,6 +18,9 @@ import (
 
 // dedupe groups the rows and writes the files.
 func (a *app) dedupe(ctx context.Context, o *oneShot) (err error) {
+	if err := o.takeOnce(); err != nil {
+		return err
+	}
 	if err := o.weigh(ctx, a); err != nil {
 		return err
 	}

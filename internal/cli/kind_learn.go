@@ -52,7 +52,11 @@ func (a *app) kindLearn() *cobra.Command {
 			if _, err := o.count(c.Context(), a); err != nil {
 				return err
 			}
-			return a.learn(c.Context(), &o, anyway)
+			sources := o.schema.Sources
+			if err := o.lookOnce(c.Context(), a, ""); err != nil {
+				return err
+			}
+			return a.learn(c.Context(), &o, sources, anyway)
 		},
 	}
 	o.flags(c)
@@ -72,7 +76,8 @@ type learned struct {
 	*learn.Draft
 }
 
-func (a *app) learn(ctx context.Context, o *oneShot, anyway bool) error {
+// learn prints a draft that fits the files. Its sources are those of the kind: what the files list is no property of it.
+func (a *app) learn(ctx context.Context, o *oneShot, sources map[string]match.Source, anyway bool) error {
 	d, records, err := o.drafted(ctx, func(file int, e *bulk.RowError) {
 		o.refused++
 		a.say("%s %s %d: %s", term.Escape(o.files[file]), o.plans[file].Format.Unit(), e.Line, term.Escape(e.Reason))
@@ -80,6 +85,7 @@ func (a *app) learn(ctx context.Context, o *oneShot, anyway bool) error {
 	if err != nil {
 		return err
 	}
+	d.Schema.Sources = sources
 	refused := d.Refused()
 	if err := a.printDraft(d, records); err != nil {
 		return err
