@@ -74,12 +74,14 @@ func (o *oneShot) lookOnce(ctx context.Context, a *app, advice string) error {
 		return err
 	}
 	pairs := dedupe.Matches(m, records)
+	once := dedupe.ListOnce(records, pairs)
 	if o.once.asks {
 		o.once.decide(slices.DeleteFunc(pairs, func(p dedupe.Pair) bool { return records[p.A].Source() == records[p.B].Source() }))
+		o.once.First = o.once.First || slices.Contains(once, o.sources[0])
+		o.once.Second = o.once.Second || slices.Contains(once, o.sources[1])
 		o.declareOnce(o.once.of(o.sources))
 		return nil
 	}
-	once := dedupe.ListOnce(records, pairs)
 	for i, source := range o.sources {
 		if !slices.Contains(once, source) {
 			continue

@@ -46,8 +46,8 @@ func Matches(m *match.Matcher, records []*match.Record) (pairs []Pair) {
 const (
 	// fewApart is the number of pairs of neighbours below which they may be mistakes.
 	fewApart = 3
-	// mostRows is how many rows of a source may be in pairs of its own, as a part of all: a list with more repeats itself.
-	mostRows = 3
+	// mostRows is the share of rows in pairs of one source above which the source is taken to repeat itself.
+	mostRows = .4
 )
 
 // ListOnce returns the sources that list nothing twice, in their order, judging by the pairs of records that match. Two
@@ -63,7 +63,7 @@ func ListOnce(records []*match.Record, pairs []Pair) (once []string) {
 			a, e := p.apart(source, pair)
 			apart, expected = apart+a, expected+e
 		}
-		if apart >= fewApart && 2*apart >= expected && len(own)*mostRows <= p.rows[source] {
+		if apart >= fewApart && 2*apart >= expected && float64(len(own)) <= mostRows*float64(p.rows[source]) {
 			once = append(once, source)
 		}
 	}
