@@ -37,7 +37,7 @@ func (n *once) flag(c *cobra.Command) {
 // decide looks at the pairs, unless it is known already.
 func (n *once) decide(pairs []dedupe.Pair) {
 	if !n.seen {
-		n.Once, n.seen = dedupe.Distinct(pairs), true
+		n.Once, n.seen = dedupe.Distinct(pairs, n.Once), true
 	}
 }
 
@@ -76,9 +76,8 @@ func (o *oneShot) lookOnce(ctx context.Context, a *app, advice string) error {
 	pairs := dedupe.Matches(m, records)
 	once := dedupe.ListOnce(records, pairs)
 	if o.once.asks {
+		o.once.First, o.once.Second = slices.Contains(once, o.sources[0]), slices.Contains(once, o.sources[1])
 		o.once.decide(slices.DeleteFunc(pairs, func(p dedupe.Pair) bool { return records[p.A].Source() == records[p.B].Source() }))
-		o.once.First = o.once.First || slices.Contains(once, o.sources[0])
-		o.once.Second = o.once.Second || slices.Contains(once, o.sources[1])
 		o.declareOnce(o.once.of(o.sources))
 		return nil
 	}

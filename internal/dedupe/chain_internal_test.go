@@ -80,15 +80,39 @@ func TestDistinct_FewFurtherPartnersThatWeighLess(t *testing.T) {
 		"many further ones":             {pairs(many...), false},
 		"a sixth is few":                {pairs(many[1:]...), true},
 	} {
-		if got := Distinct(c.pairs); got != (Once{c.want, true}) {
+		if got := Distinct(c.pairs, Once{}); got != (Once{c.want, true}) {
 			t.Errorf("%s: %+v", name, got)
 		}
 		var turned []Pair
 		for _, p := range c.pairs {
 			turned = append(turned, Pair{p.B, p.A, p.Weight})
 		}
-		if got := Distinct(turned); got != (Once{true, c.want}) {
+		if got := Distinct(turned, Once{}); got != (Once{true, c.want}) {
 			t.Errorf("%s, turned: %+v", name, got)
 		}
+	}
+}
+
+// Rows that have a better partner in a file that lists nothing twice say nothing about the other one.
+func TestDistinct_BesideAFileThatIsKnown(t *testing.T) {
+	t.Parallel()
+	var pairs []Pair
+	for i := range 100 {
+		pairs = append(pairs, Pair{i, i, match.Weight(1000 + 10*i)})
+		if i < 40 { // neighbours in both files
+			pairs = append(pairs, Pair{i, i + 1, 900})
+		}
+	}
+	if got := Distinct(pairs, Once{}); got != (Once{}) {
+		t.Errorf("nothing known: %+v", got)
+	}
+	if got := Distinct(pairs, Once{First: true}); got != (Once{true, true}) {
+		t.Errorf("the first is known: %+v", got)
+	}
+	for i := range 40 { // rows of the second file that have their partner in common
+		pairs = append(pairs, Pair{99 - i, 100 + i, match.Weight(1990 - 10*i)})
+	}
+	if got := Distinct(pairs, Once{First: true}); got != (Once{First: true}) {
+		t.Errorf("the second lists things twice: %+v", got)
 	}
 }

@@ -126,8 +126,18 @@ const (
 // partner in it, and these pairs weigh less than matches. If the second partner were another row of the same thing, its
 // pair would weigh like any other match. Then the lesser of two such pairs would be above the median of all matches in
 // at least one of four cases.
-func Distinct(pairs []Pair) Once {
-	return Once{First: few(pairs, Once{First: true}.Best(pairs)), Second: few(pairs, Once{Second: true}.Best(pairs))}
+//
+// Pairs of rows with a better partner in a file that lists nothing twice show nothing about the other file. The files
+// that are known to list nothing twice are in known.
+func Distinct(pairs []Pair, known Once) Once {
+	pairs = known.Best(pairs)
+	once := known
+	once.First = once.First || few(pairs, Once{First: true}.Best(pairs))
+	once.Second = once.Second || few(pairs, Once{Second: true}.Best(pairs))
+	if once != known {
+		return Distinct(pairs, once)
+	}
+	return once
 }
 
 // few reports whether the pairs that are not among the best are few, and weigh less.
