@@ -55,14 +55,12 @@ func (r *Record) readText(texts []string) {
 		}
 	}
 	for _, a := range r.matcher.read {
-		if a.Type != TypeCategory && a.Type != TypePeople {
-			continue
+		if a.Type == TypeCategory || a.Type == TypePeople {
+			t.bag.addValues(terms, r.attributes[a.Name])
 		}
-		for _, raw := range r.attributes[a.Name] {
-			for w := range strings.FieldsSeq(fold(raw)) {
-				t.bag.add(terms, w)
-			}
-		}
+	}
+	for _, a := range r.matcher.labels {
+		t.bag.addValues(terms, r.attributes[a.Name])
 	}
 	for _, q := range r.numbers {
 		if q.measure.unit != "" {
@@ -98,6 +96,15 @@ func (t *title) addMeasures(terms *TermFrequencies, sizes ...measure) {
 			t.measures = append(t.measures, m)
 		}
 		t.bag.add(terms, m.word())
+	}
+}
+
+// addValues adds the words of values that are no text.
+func (b *bag) addValues(terms *TermFrequencies, values []string) {
+	for _, raw := range values {
+		for w := range strings.FieldsSeq(fold(raw)) {
+			b.add(terms, w)
+		}
 	}
 }
 

@@ -200,3 +200,18 @@ func TestText_TablesWithoutText(t *testing.T) {
 		t.Errorf("read again: %q, want %q, and another one than without counts: %q", got, want, levelBy(nil))
 	}
 }
+
+// A title may have a word of a label of the other record, such as the style of a beer, and is no other title for it.
+func TestText_ATitleHasAWordOfALabel(t *testing.T) {
+	t.Parallel()
+	m := match.New(kindOf(t, beers), nil)
+	level := func(style string) string {
+		a := m.Normalise("s", "a", match.Attributes{"name": {"Hazelnut Porter"}, "brewery": {"North Coast"}})
+		b := m.Normalise("s", "b", match.Attributes{"name": {"Hazelnut"}, "brewery": {"North Coast"}, "style": {style}})
+		l, _ := line(m.Explain(a, b, m.Compare(a, b)), "title residual")
+		return l.Level
+	}
+	if with, without := level("American Porter"), level("Pale Ale"); with == without {
+		t.Errorf("the words that are kept are %q with and without the label", with)
+	}
+}

@@ -15,6 +15,7 @@ type Matcher struct {
 	style   Style
 	salt    string       // of blocking keys
 	read    []*Attribute // the compared attributes
+	labels  []*Attribute // texts that are not compared, whose words a title may have
 	address string       // the compared address; "" if there is none or a different one
 	weights [fieldCount][16]Weight
 	quads   [16][16]Weight // the same by each four bits of a vector
@@ -52,6 +53,9 @@ func New(s *Schema, p *TermFrequencies) *Matcher {
 		a := &s.Attributes[i]
 		f := s.fieldOf(*a)
 		if f == fieldCount {
+			if m.style == StyleTitle && a.Type == TypeText && a.Role == RoleNone {
+				m.labels = append(m.labels, a)
+			}
 			continue
 		}
 		m.read = append(m.read, a)

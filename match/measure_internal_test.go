@@ -47,6 +47,10 @@ func TestSplitTitle_Measures(t *testing.T) {
 		"Dimensions 4":                "dimensions 4",
 		"1,2,3 g":                     "1 2 3g",
 		"Windows 2000 professional w": "windows 2000 professional w",
+		"Suite 10.0, v7.5, V2.0.0":    "suite 10 75 2",
+		"V10 and v2 in 3.0 parts":     "v10 and v2 in 3 parts",
+		"Std. Colour Dlx Edn (Win)":   "standard color deluxe edition windows",
+		"Organisation, isation":       "organization isation",
 	} {
 		if words, _ := splitTitle(raw); strings.Join(words, " ") != want {
 			t.Errorf("%s: %q, want %q", raw, words, want)

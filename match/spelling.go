@@ -64,16 +64,19 @@ func plainVowels(s string) string {
 var vowels = strings.NewReplacer("ae", "a", "oe", "o", "ue", "u")
 
 // wordSpellings maps the other spellings of a word to the first one.
-var wordSpellings = func() map[string]string {
+var wordSpellings = spellings(spellingsOfNames)
+
+// spellings reads a table with a word and its other spellings in a line.
+func spellings(table string) map[string]string {
 	m := map[string]string{}
-	for line := range strings.Lines(spellingsOfNames) {
+	for line := range strings.Lines(table) {
 		words := strings.Fields(line)
 		for _, w := range words[min(1, len(words)):] {
 			m[w] = words[0]
 		}
 	}
 	return m
-}()
+}
 
 // spellingsOfNames has a word and its other spellings in a line, folded. Words that also mean something else, such as
 // med or tech, are left out; numbers are those up to twelve, and ordinals are words.

@@ -38,7 +38,7 @@ func splitTitle(raw string) (words []string, measures []measure) {
 			s.addNumber(chunk, folded)
 		default:
 			for w := range strings.FieldsSeq(folded) {
-				s.addWord(w)
+				s.addWord(spellTitleWord(w))
 			}
 		}
 	}
@@ -83,7 +83,30 @@ func (s *splitter) addNumber(chunk, folded string) {
 		}
 		s.number, s.numberAt = value, len(s.words)+1
 	}
+	if n, ok := version(chunk); ok {
+		folded = n
+	}
 	s.words = append(s.words, strings.ReplaceAll(folded, " ", ""))
+}
+
+// version returns the digits of a number with parts, without parts of zeros at its end: 10 for 10.0 and v10.0.
+func version(chunk string) (n string, ok bool) {
+	if len(chunk) > 1 && (chunk[0] == 'v' || chunk[0] == 'V') {
+		chunk = chunk[1:]
+	}
+	parts := strings.Split(chunk, ".")
+	for _, part := range parts {
+		if !digits(part) {
+			return "", false
+		}
+	}
+	if len(parts) == 1 {
+		return "", false
+	}
+	for n := len(parts) - 1; n > 0 && strings.Trim(parts[n], "0") == ""; n-- {
+		parts = parts[:n]
+	}
+	return strings.Join(parts, ""), true
 }
 
 // addWord adds a word without digits, which may be the unit of the number before it, or a number in Roman numerals

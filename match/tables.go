@@ -80,11 +80,8 @@ var streetWords = func() map[string]streetEntry {
 			m[word] = streetEntry{word, m[word].role | role}
 		}
 	}
-	for line := range strings.Lines(spellings) {
-		words := strings.Fields(line)
-		for _, w := range words[min(1, len(words)):] {
-			m[w] = streetEntry{words[0], m[words[0]].role}
-		}
+	for other, word := range spellings(spellingsOfStreets) {
+		m[other] = streetEntry{word, m[word].role}
 	}
 	return m
 }()
@@ -139,7 +136,7 @@ rua travessa praca alameda estrada rodovia
 str platz weg allee gasse ring damm
 ulica ul jalan jl`
 
-const spellings = `
+const spellingsOfStreets = `
 st street str strt strasse
 ave avenue aven avn av blvd boulevard blv boul bvd
 rd road
