@@ -133,15 +133,29 @@ func (r *Record) emitWords(s *sink) {
 		if len(r.title.years) > 0 {
 			s.add(KeyPersonYear, c.family, r.title.years[0])
 		}
-		if !counted || !words[0].rare { // that word alone is one
-			s.add(KeyPersonWord, c.family, words[0].text)
-		}
+		r.emitBeside(s, c, words[:n], counted)
 	}
 	if r.brand != "" {
 		s.add(KeyBrandWord, r.brand, words[0].text)
 	}
 	if counted && !words[0].rare {
 		r.emitCommon(s)
+	}
+}
+
+// emitBeside emits a person with each of the two rarest words of a title that are not the person's name, unless the first
+// one is rare and a blocking key of its own. Some catalogues add a word, such as the sort of a drink.
+func (r *Record) emitBeside(s *sink, c credit, words []*token, counted bool) {
+	found := 0
+	for _, t := range words {
+		if t.text == c.family || t.text == c.given {
+			continue
+		}
+		if found == 2 || found == 0 && counted && t.rare {
+			return
+		}
+		found++
+		s.add(KeyPersonWord, c.family, t.text)
 	}
 }
 

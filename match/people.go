@@ -142,9 +142,10 @@ func parseCredit(name string) credit {
 // Stone for Stone Brewing Co. It returns "" for a legal form that stood alone behind a comma.
 func cutMaker(name string) string {
 	name = strings.TrimSpace(name)
-	for name != "" {
+	for whole := len(name); name != ""; {
 		i := strings.LastIndexByte(name, ' ')
-		if last := name[i+1:]; !foldedIn(makerForms, last) && (i < 0 || !foldedIn(makerWords, last)) {
+		last := name[i+1:]
+		if !foldedIn(makerForms, last) && (i < 0 || !foldedIn(makerWords, last) && (len(name) == whole || !foldedIn(makerGoods, last))) {
 			break
 		}
 		name = strings.TrimSpace(name[:max(i, 0)])
@@ -168,6 +169,8 @@ var (
 		bryggeri cerveceria cervejaria birrificio pivovar winery vineyard vineyards cellars weingut bodega bodegas distillery distilling distillers
 		brennerei distillerie records recordings entertainment publishing publishers publications verlag editions editorial editore
 		pictures films productions studio studios`)
+	// makerGoods are what makers make, before such a word or a legal form: Stone Beer Co. Alone they may be a family name.
+	makerGoods = wordSet(`beer ale wine wines spirits cider coffee tea foods music books comics games film movie media press toys`)
 )
 
 // is reports whether two names may belong to one person: the family names are alike, and so are the given names as far

@@ -63,6 +63,9 @@ func TestComparePeople(t *testing.T) {
 		{"The Beatles", "Beatles", peopleOne},
 		{"The Rolling Stones", "Rolling Stones", peopleOne},
 		{"Beatles, The", "the beatles", peopleOne},
+		{"Stone Beer Co.", "Stone", peopleOne},
+		{"North Coast Brewing Company", "North Coast Beer Co", peopleOne},
+		{"Gillian Beer", "G. Beer", peopleOne},
 		{"J. Smith, J. Smith Jr", "J. Smith", peopleOne}, // one person is written twice
 		{"Gottfried Vossen", "", levelNone},
 	} {

@@ -56,3 +56,17 @@ func TestPeople_Meet(t *testing.T) {
 	}
 	t.Error("no common key of a person and a word")
 }
+
+// The maker's own name in a title, and a word that one catalogue adds, do not take the place of the other words.
+func TestPeople_MeetBesideTheirOwnName(t *testing.T) {
+	t.Parallel()
+	m := match.New(kindOf(t, songs), nil)
+	a := m.Normalise("s", "a", match.Attributes{"title": {"Larkin Hoppy"}, "artists": {"Larkin"}})
+	b := m.Normalise("s", "b", match.Attributes{"title": {"Hoppy Porter"}, "artists": {"Larkin Beer Co."}})
+	for _, k := range m.Explain(a, b, m.Compare(a, b)).BlockingKeys {
+		if k.Kind == match.KeyPersonWord {
+			return
+		}
+	}
+	t.Error("no common key of a maker and a word")
+}
