@@ -36,8 +36,14 @@ var months = map[string]uint8{
 	"mai": 5, "okt": 10, "dez": 12, "fev": 2, "avr": 4, "ene": 1, "abr": 4, "ago": 8, "dic": 12, "gen": 1, "mag": 5, "giu": 6, "lug": 7, "set": 9, "ott": 10,
 }
 
+// Date returns the normal form of a date, as an attribute of type date reads it: 1969-07-20, 1969-07 or 1969.
+func Date(value string) (normal string, ok bool) {
+	d := parseDate(value)
+	return d.String(), d.valid()
+}
+
 // parseDate parses a date: 1969-07-20, 19690720, 20.7.1969, 7/20/1969, 20 July 1969, 1969-07, 1969, with or without a
-// time after it. In 7/8/1969 the month comes first, in 8.7.1969 the day; dates that agree if swapped have a separate
+// day of the week before it and a time after it. In 7/8/1969 the month comes first, in 8.7.1969 the day; dates that agree if swapped have a separate
 // level. A day may have a year of two digits, 20.7.69, from 1930 to 2029. The first days of 1900 and 1970, which are
 // typical defaults of empty fields, are null values.
 func parseDate(raw string) date {
@@ -52,8 +58,11 @@ func parseDate(raw string) date {
 	n, word, wordAt := 0, uint8(0), -1
 	for part := range strings.SplitSeq(fold(raw), " ") {
 		switch {
+		case n == 2 && wordAt >= 0 && len(numbers[1]) == 4 && (timeWords[part] || digits(part)): // 20 July 1969, 8 pm
+			return readDate(numbers[:n], word, false)
 		case n == len(numbers):
 			return date{}
+		case n == 0 && wordAt < 0 && len(part) >= 3 && (weekdays[part[:3]] || weekdays[part]):
 		case digits(strings.TrimRight(part, "stndrh")):
 			numbers[n] = strings.TrimRight(part, "stndrh")
 			n++
@@ -74,6 +83,13 @@ func parseDate(raw string) date {
 	}
 	return d
 }
+
+// weekdays are the beginnings of the days of the week, or the days that begin like a month, in the languages of months.
+// timeWords stand beside a time of day.
+var (
+	weekdays  = wordSet(`mon tue wed thu fri sat sun die mit don fre sam son lun mer jeu ven dim mie jue vie sab dom gio mardi martes martedi`)
+	timeWords = wordSet(`at um a las am pm uhr h`)
+)
 
 // dateSigns are the signs behind the parts of a date in Chinese, Japanese and Korean: 1969年7月20日.
 var dateSigns = strings.NewReplacer("年", " ", "月", " ", "日", " ", "년", " ", "월", " ", "일", " ")
