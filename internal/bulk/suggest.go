@@ -109,6 +109,7 @@ func (s *Suggester) Draft(kind string) (*Draft, error) {
 	s.describe()
 	guesses := s.guesses()
 	same := s.unite(guesses)
+	s.uniteAlike(guesses, same)
 	once(guesses, same)
 	for i, c := range s.columns {
 		g := guesses[i]
@@ -225,7 +226,7 @@ func (s *Suggester) guess(c *column) guess {
 		return is(match.Attribute{}, "empty")
 	case c.named(changingNames):
 		return is(note, "may differ for one thing")
-	case c.named(worldNames) && c.numbers() && !c.years():
+	case c.named(worldNames) && c.numbers() && !c.years() && !c.groups():
 		return is(match.Attribute{Type: match.TypeID, Scope: match.ScopeWorld}, "the name of a number that all sources share")
 	case c.group(peopleNames) >= 0 && c.letters(), c.people():
 		return guess{match.Attribute{Type: match.TypePeople, Many: c.many}, "persons or groups", concept("people", c.group(peopleNames))}
@@ -235,7 +236,7 @@ func (s *Suggester) guess(c *column) guess {
 	for _, k := range s.Kinds {
 		for i := range k.Attributes {
 			a := k.Attributes[i]
-			if a.Type != match.TypeName && !(a.Type == match.TypeID && a.Scope != match.ScopeWorld) && c.means(k, &a) {
+			if a.Type != match.TypeName && (a.Type != match.TypeID || a.Scope == match.ScopeWorld && !c.groups()) && c.means(k, &a) {
 				known := a.Name + " of " + k.Kind
 				return guess{match.Attribute{Type: a.Type, Role: a.Role, Scope: a.Scope, Many: a.Many, Tag: a.Tag, Dimension: a.Dimension}, "as " + known, known}
 			}
@@ -248,7 +249,7 @@ func (s *Suggester) guess(c *column) guess {
 	switch {
 	case c.years(), c.named(yearNames) && c.digits():
 		return is(match.Attribute{Type: match.TypeDate}, "years")
-	case c.mostly(formDate):
+	case c.dates():
 		return is(match.Attribute{Type: match.TypeDate}, "dates")
 	case c.mostly(formEmail):
 		return is(match.Attribute{Type: match.TypeEmail, Many: c.many}, "mailboxes")
@@ -268,7 +269,7 @@ func (s *Suggester) guess(c *column) guess {
 		return is(note, "a quantity in several forms")
 	case c.mostly(formNumber, formPhone):
 		return is(note, "numbers that may differ for one thing: type number compares them")
-	case c.values >= 20 && c.unlike() <= 0.1:
+	case c.groups():
 		return is(match.Attribute{Type: match.TypeText, Tag: true, Many: c.many}, "few different values: a group")
 	}
 	return is(match.Attribute{Type: match.TypeText, Many: c.many}, "words")
@@ -277,6 +278,12 @@ func (s *Suggester) guess(c *column) guess {
 // durationShare is the share of the values, as one in so many, that shows that a column has durations if they are written
 // with colons or units. The others may be in seconds or minutes.
 const durationShare = 5
+
+// A column of at least leastGrouped values, of which at most groupShare are different, divides the things into groups.
+const (
+	leastGrouped = 20
+	groupShare   = 0.1
+)
 
 // brandWeights returns the weights of brands in the known kind of titles where a column is the brand: there
 // different brands mean different things.

@@ -11,7 +11,7 @@ import (
 	"github.com/locus-db/locus/match"
 )
 
-// suggestSample is how many values of a column are examined.
+// suggestSample is how many values of a column in a file are examined.
 const suggestSample = 500
 
 // column collects the statistics of a column for a Suggester.
@@ -28,12 +28,18 @@ type column struct {
 	different   map[string]int // the values, with the last file that has each
 	repeats     bool           // a file has a value twice
 	first       []string       // the first three different values
-	sample      []string       // the first values
+	sample      []string       // the first values of each file
+	file        int            // the last one, and
+	sampled     int            // how many values of it are in the sample
+	plainValues map[string]bool
 }
 
 func (c *column) see(values []string, file int) {
 	c.rows++
 	c.files[file] = true
+	if file != c.file {
+		c.file, c.sampled = file, 0
+	}
 	n := 0
 	for _, v := range values {
 		form := formOf(v)
@@ -47,7 +53,8 @@ func (c *column) see(values []string, file int) {
 		if durationForm.MatchString(strings.TrimSpace(v)) {
 			c.durations++
 		}
-		if len(c.sample) < suggestSample {
+		if c.sampled < suggestSample {
+			c.sampled++
 			c.sample = append(c.sample, v)
 		}
 		last, seen := c.different[v]
@@ -143,6 +150,32 @@ func (c *column) years() bool {
 		return err == nil && y >= 1000 && y <= 2100
 	})
 }
+
+// dates reports whether nearly all values are dates, some of them of a year only. Words such as TBA stand for no date.
+func (c *column) dates() bool {
+	if c.mostly(formDate) {
+		return true
+	}
+	days, years, none := 0, 0, 0
+	for _, v := range c.sample {
+		v = strings.TrimSpace(v)
+		_, ok := match.Date(v)
+		switch {
+		case !strings.ContainsFunc(v, unicode.IsDigit):
+			none++
+		case !ok:
+		case len(v) == len("1969"):
+			years++
+		case formOf(v) == formDate, len(v) == len("1969-07"), strings.ContainsFunc(v, unicode.IsLetter):
+			days++
+		}
+	}
+	n := len(c.sample)
+	return none*5 <= n && (days+years)*20 >= (n-none)*19 && days*10 >= n
+}
+
+// groups reports whether the values are few, so that they divide the things into groups.
+func (c *column) groups() bool { return c.values >= leastGrouped && c.unlike() <= groupShare }
 
 // amounts reports whether nearly all values are numbers with one unit.
 func (c *column) amounts() bool {

@@ -30,14 +30,14 @@ func (s *Suggester) key(file int) (best *column) {
 
 // titles returns the column of words that names the things best, and for each file that lacks it the best of that file.
 func (s *Suggester) titles(guesses []guess) (titles []int) {
-	best := s.title(guesses, func(*column) bool { return true })
+	best := s.title(guesses, nil, func(*column) bool { return true })
 	if best < 0 {
 		return nil
 	}
 	titles = []int{best}
 	for file := range s.file + 1 {
 		if !s.columns[best].files[file] {
-			if i := s.title(guesses, func(c *column) bool { return c.files[file] && apart(c.files, s.columns[best].files) }); i >= 0 && !slices.Contains(titles, i) {
+			if i := s.title(guesses, s.columns[best], func(c *column) bool { return c.files[file] && apart(c.files, s.columns[best].files) }); i >= 0 && !slices.Contains(titles, i) {
 				titles = append(titles, i)
 			}
 		}
@@ -48,8 +48,9 @@ func (s *Suggester) titles(guesses []guess) (titles []int) {
 // longName is the mean length of names above which a column has texts.
 const longName = 60
 
-// title returns the best of some columns as the name of the things, -1 if there is none.
-func (s *Suggester) title(guesses []guess, some func(*column) bool) int {
+// title returns the best of some columns as the name of the things, -1 if there is none: one with the values of the
+// names of another file, if that is known, or one that is called and looks like a name.
+func (s *Suggester) title(guesses []guess, other *column, some func(*column) bool) int {
 	best, most := -1, 0
 	for i, c := range s.columns {
 		g := guesses[i]
@@ -57,6 +58,9 @@ func (s *Suggester) title(guesses []guess, some func(*column) bool) int {
 			continue
 		}
 		score := 1
+		if other != nil && c.shared(other) >= sharedNames {
+			score += 10
+		}
 		if c.named(titleNames) {
 			score += 4
 		}
@@ -118,13 +122,14 @@ func (s *Suggester) known() (kind *match.Schema, explained map[*column]match.Att
 }
 
 // explained returns the columns that a kind has attributes for. An attribute of one value explains one column of a
-// file.
+// file. Part of a name is not what many rows share, such as the families of plants.
 func (s *Suggester) explained(k *match.Schema) map[*column]match.Attribute {
 	columns, taken := map[*column]match.Attribute{}, map[string][]*column{}
 	for _, c := range s.columns {
 		beside := func(of *column) bool { return !apart(of.files, c.files) }
 		for _, a := range k.Attributes {
-			if (a.Many || !slices.ContainsFunc(taken[a.Name], beside)) && c.means(k, &a) {
+			part := a.Type == match.TypeName && a.Role != match.RoleNone
+			if (a.Many || !slices.ContainsFunc(taken[a.Name], beside)) && c.means(k, &a) && !(part && c.groups()) {
 				columns[c], taken[a.Name] = a, append(taken[a.Name], c)
 				break
 			}

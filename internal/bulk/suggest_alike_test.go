@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/locus-db/locus/internal/bulk"
+	"github.com/locus-db/locus/match"
+)
+
+// become returns what a draft for files makes of their columns.
+func become(t *testing.T, files ...string) (lines []string) {
+	t.Helper()
+	s := bulk.Suggester{Kinds: match.Kinds()}
+	for i, text := range files {
+		show(t, &s, fmt.Sprintf("%c.csv", 'a'+i), text)
+	}
+	d, err := s.Draft("thing")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range d.Columns {
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s: %s %s", c.Name, c.Attribute, c.Type)))
+	}
+	return lines
+}
+
+// rowsOf returns a file whose rows are composed of a number.
+func rowsOf(columns string, rows int, row func(n int) string) string {
+	lines := []string{columns}
+	for n := range rows {
+		lines = append(lines, row(n))
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// Columns of different files with the same values mean the same, whatever they are called, and so do columns of one name
+// in other letters.
+func TestSuggest_UnitesColumnsOfTheSameValues(t *testing.T) {
+	t.Parallel()
+	consoles := []string{"PS2", "Wii", "DS", "PC", "Xbox 360"}
+	makers := []string{"Walford Games", "Dalow", "Meritz Soft", "Crowward"}
+	word := func(n int) string { return fmt.Sprintf("%c%c%co", 'a'+n%26, 'b'+n/26%20, 'c'+n%7) }
+	got := become(t,
+		rowsOf("Name,Platform,Studio,Genre,Disc", 60, func(n int) string {
+			return fmt.Sprintf("Red %s,%s,%s,Puzzle,%d", word(n), consoles[n%5], makers[n%4], n%3)
+		}),
+		rowsOf("game,genre,system,made by,disc number,players", 60, func(n int) string {
+			return fmt.Sprintf("Red %s,puzzle,%s,%s,%d,%d", word(n), strings.ToLower(consoles[n%5]), makers[n%4]+".", n%3, n%3)
+		}))
+	want := []string{
+		"Name: name name title", "Platform: platform text tag", "Studio: studio text tag", "Genre: genre text tag", "Disc: disc text note",
+		"game: name name title", "genre: genre text tag", "system: platform text tag", "made by: studio text tag", "disc number: disc text note", "players: players text note",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// Three bands that are called like colours are no colours, and columns of one file are different ones.
+func TestSuggest_UnitesNoOtherColumns(t *testing.T) {
+	t.Parallel()
+	got := become(t,
+		rowsOf("title,colour", 60, func(n int) string {
+			return fmt.Sprintf("Song %c%co,%s", 'a'+n%26, 'b'+n/26, []string{"red", "blue", "black"}[n%3])
+		}),
+		rowsOf("title,played by,heard by", 60, func(n int) string {
+			return fmt.Sprintf("Song %c%co,%s,%s", 'a'+n%26, 'b'+n/26, []string{"Red", "Blue", "Black", fmt.Sprintf("The %c%cs", 'A'+n%26, 'e'+n/26)}[min(n, 3)],
+				fmt.Sprintf("The %c%cs", 'A'+n%26, 'e'+n/26))
+		}))
+	for _, line := range []string{"colour: colour text tag", "played by: played_by text", "heard by: heard_by text"} {
+		if !slices.Contains(got, line) {
+			t.Errorf("no %q in %q", line, got)
+		}
+	}
+}
+
+// A column names the things of its file if it has the names of another file.
+func TestSuggest_NamesAreThoseOfAnotherFile(t *testing.T) {
+	t.Parallel()
+	name := func(n int) string { return fmt.Sprintf("%c%cra Lake", 'A'+n%26, 'e'+n/26%2) }
+	got := become(t,
+		rowsOf("event,venue", 50, func(n int) string { return fmt.Sprintf("%s,Hall %c", name(n), 'A'+n%9) }),
+		rowsOf("what,remark", 80, func(n int) string { return fmt.Sprintf("%s,told by %c%ce", name(n/2), 'a'+n%26, 'b'+n/26) }))
+	if !slices.Contains(got, "what: event name title") {
+		t.Errorf("%q", got)
+	}
+}
+
+// The models of cars are no model numbers, and families of plants no family names, because many rows share them.
+func TestSuggest_GroupsAreNoIdentifiers(t *testing.T) {
+	t.Parallel()
+	got := become(t, rowsOf("car,model", 60, func(n int) string { return fmt.Sprintf("Volta %c%cra,A%d", 'a'+n%26, 'b'+n/26, n%4) }))
+	if want := []string{"car: car name title", "model: model text tag"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	s := bulk.Suggester{Kinds: match.Kinds()}
+	show(t, &s, "a.csv", rowsOf("plant,family,author", 60, func(n int) string {
+		return fmt.Sprintf("Salvia %c%cra,%caceae,Mill. and Benth.", 'a'+n%26, 'b'+n/26, 'R'+n%4)
+	}))
+	if d, err := s.Draft("plant"); err != nil || !d.Better {
+		t.Errorf("a list of plants is compared as %s: %v", d.Known, err)
+	}
+}
