@@ -44,6 +44,9 @@ func parsePeople(list people, values []string) people {
 // splitPeople splits a list into names.
 func splitPeople(raw string) []string {
 	raw = listGoesOn.ReplaceAllString(raw, "")
+	if first, rest, more := strings.Cut(raw, " "); more && strings.EqualFold(first, "by") {
+		raw = rest
+	}
 	if strings.ContainsAny(raw, ";|\n") {
 		return strings.FieldsFunc(raw, func(r rune) bool { return strings.ContainsRune(";|\n", r) })
 	}

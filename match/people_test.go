@@ -31,6 +31,7 @@ func TestPeople_DistinguishWorksOfOneTitle(t *testing.T) {
 		want match.Outcome
 	}{
 		{song("b", "Cohen, L.; Lissauer, J."), match.Same},
+		{song("b", "by Leonard Cohen"), match.Same},
 		{song("b", "Jeff Buckley"), match.Different},
 	} {
 		if got := m.Decide(m.Compare(a, c.b)); got != c.want {

@@ -174,7 +174,8 @@ func (r *Record) readName(given, family, whole string) {
 		r.person = parsePerson(terms, given, family, whole)
 		r.name = parseName(terms, strings.Join(append(slices.Clone(r.person.given.words), r.person.family.words...), " "))
 	case StyleTitle:
-		r.title = parseTitle(terms, r.cutCredits(whole))
+		r.title = parseTitle(terms, r.cutVariants(r.cutCredits(whole)))
+		r.title.variants = r.variants
 		for _, d := range r.dates {
 			r.title.years = append(r.title.years, strconv.Itoa(int(d.date.year)))
 		}

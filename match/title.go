@@ -19,6 +19,8 @@ type title struct {
 	numbers  []string // words with digits that are neither model numbers nor measures: 2007, s60
 	volumes  []string // numbers of parts, volumes and editions
 	years    []string // of the dates of the record, which a title may repeat
+	variants []variant
+	counted  []counted
 	measures []measure
 	terms    *TermFrequencies
 	colours  colours
@@ -39,7 +41,7 @@ func parseTitle(terms *TermFrequencies, raw string) *title {
 	}
 	t.words, t.measures = splitTitle(raw)
 	spellVolumes(t.words)
-	t.volumes = volumesOf(t.words, folded)
+	t.volumes, t.counted = volumesOf(t.words, folded), countedOf(t.words, raw)
 	t.measures = t.measures[:min(len(t.measures), maxMeasures)]
 	t.colours, t.audience = coloursOf(t.words), audienceOf(t.words)
 	var purpose []string
@@ -200,7 +202,7 @@ func compareTitleResiduals(a, b *title, l *alignment) level {
 	switch {
 	case otherVolume(a, b, usedA, usedB), otherTake(a, b):
 		return titleVolume
-	case numbers, leadsDiffer(a, b):
+	case numbers, leadsDiffer(a, b), countedApart(a, b):
 		return titleNumbers
 	case x.number && y.number:
 		return titleNumbers
@@ -219,12 +221,12 @@ func compareTitleResiduals(a, b *title, l *alignment) level {
 }
 
 // met returns the words of a title that occur elsewhere in the other's text. It also returns model numbers, because
-// catalogues have their own, and years that repeat a date.
+// catalogues have their own, years that repeat a date, and words that repeat a variant.
 func (t *title) met(used uint32, other *title) uint32 {
 	used |= t.coded
 	for i := range t.name.tokens {
 		w := &t.name.tokens[i]
-		if used&(1<<i) == 0 && (other.bag.holds(w.hash^textSalt) || other.colours != 0 && colourOf(w.text) != 0 || t.dated(other, w.text)) {
+		if used&(1<<i) == 0 && (other.bag.holds(w.hash^textSalt) || other.colours != 0 && colourOf(w.text) != 0 || t.dated(other, w.text) || other.isVariant(w.text)) {
 			used |= 1 << i
 		}
 	}

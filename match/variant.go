@@ -74,14 +74,21 @@ func vary(a, b []string) bool {
 	return len(a) > 0
 }
 
-// stands reports whether the letters of a word are the initials of some of these parts, in order.
+// stands reports whether the letters of a word are the initials of some of these parts, in order, or the word consists of
+// the beginnings of all of them: XOne, Xbox One.
 func stands(w string, parts []string) bool {
+	initials, rest, all := w, w, true
 	for _, part := range parts {
-		if w != "" && w[0] == part[0] {
-			w = w[1:]
+		if initials != "" && initials[0] == part[0] {
+			initials = initials[1:]
 		}
+		n := 0
+		for n < min(len(rest), len(part)) && rest[n] == part[n] {
+			n++
+		}
+		rest, all = rest[n:], all && n > 0
 	}
-	return w == ""
+	return initials == "" || rest == "" && all && len(parts) > 1
 }
 
 // mayBe reports whether two parts of variants may be the same: one is an abbreviation or a typo of the other, or they

@@ -4,6 +4,7 @@ package match
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -88,6 +89,41 @@ func firstVolume(a, b *title, usedA, usedB uint32) bool {
 // onlyVolume reports whether one of two titles has the number of a part, and nothing else differs.
 func onlyVolume(a, b *title, usedA, usedB uint32) bool {
 	return a.volume(usedA) != "" && !residue(b.name.tokens, usedB).any || b.volume(usedB) != "" && !residue(a.name.tokens, usedA).any
+}
+
+// counted is a number of a title with what it counts, as volumeNames spell it.
+type counted struct{ of, n string }
+
+// countedOf returns the numbers that say what they count: Vol. 2, Part II, #12.
+func countedOf(words []string, raw string) (list []counted) {
+	for i, w := range words[min(len(words), 1):] {
+		if of := words[i]; countWords[of] && digits(w) {
+			list = append(list, counted{of, withoutZeros(w)})
+		}
+	}
+	for _, parts := range numberSign.FindAllStringSubmatch(raw, maxVariant) {
+		list = append(list, counted{"no", withoutZeros(parts[1])})
+	}
+	return list
+}
+
+// countWords are the spellings of volumeWords that count the parts of a work. One product may be of two series.
+var countWords = wordSet(`part volume no episode chapter season book`)
+
+var numberSign = regexp.MustCompile(`#\s?(\d{1,6})\b`)
+
+// countedApart reports whether two titles have different numbers of one thing, such as two volumes.
+func countedApart(a, b *title) bool {
+	for _, x := range a.counted {
+		has, equal := false, false
+		for _, y := range b.counted {
+			has, equal = has || x.of == y.of, equal || x == y
+		}
+		if has && !equal {
+			return true
+		}
+	}
+	return false
 }
 
 // otherTake reports whether one of two titles names another recording of a work, such as a live one, and the other has

@@ -2,7 +2,10 @@
 
 package match
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Identifiers of scope world are numbers that all sources share, such as those of taxes and registers.
 
@@ -14,6 +17,9 @@ func normalID(a *Attribute, raw string) string {
 		return id
 	}
 	id = strings.ReplaceAll(fold(id), " ", "")
+	if a.hasWord(bookNumbers) || slices.ContainsFunc(a.Aliases, func(alias string) bool { return bookNumbers[alias] }) {
+		id = isbn13(id)
+	}
 	if digits(id) {
 		id = strings.TrimLeft(id, "0")
 	}
@@ -21,6 +27,36 @@ func normalID(a *Attribute, raw string) string {
 		return ""
 	}
 	return id
+}
+
+// bookNumbers are words of names of attributes with the numbers of books. Other numbers of ten digits, such as those of
+// parts, may have the right last digit by chance.
+var bookNumbers = wordSet(`isbn isbn10 isbn13 ean ean13 gtin barcode`)
+
+// isbn13 returns the number of 13 digits of a book that has the old one of ten, and any other identifier unchanged. The
+// last sign of an ISBN checks the others.
+func isbn13(id string) string {
+	const old = 10
+	if len(id) != old || !digits(id[:old-1]) || !digits(id) && id[old-1] != 'x' {
+		return id
+	}
+	sum := 0
+	for i := range old {
+		n := int(id[i] - '0')
+		if id[i] == 'x' {
+			n = 10
+		}
+		sum += (old - i) * n
+	}
+	if sum%11 != 0 {
+		return id
+	}
+	id = "978" + id[:old-1]
+	sum = 0
+	for i := range id {
+		sum += int(id[i]-'0') * (1 + 2*(i%2))
+	}
+	return id + string(rune('0'+(10-sum%10)%10))
 }
 
 // dummyID reports whether digits are a placeholder.

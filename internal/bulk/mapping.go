@@ -100,6 +100,14 @@ func newMapping(o *Options, kind *match.Schema, others []*match.Schema, columns 
 			return nil, err
 		}
 	}
+	for _, c := range o.Composed {
+		if !c.among(columns) {
+			continue
+		}
+		if err := m.assign(c.Assignment, columns); err != nil {
+			return nil, err
+		}
+	}
 	return m, nil
 }
 

@@ -51,6 +51,8 @@ type Options struct {
 	Key []string
 	// Set maps columns to attributes. An attribute in Set takes no values from a column of its own name.
 	Set []Assignment
+	// Composed are assignments for the files that have all of their columns.
+	Composed []Composition
 	// Observed is when the record was observed; its zero value is the column "observed_at", in RFC 3339.
 	Observed Observed
 	// Ignore are columns to leave out; IgnoreUnknown leaves out all that mean nothing. With IgnoreUnknown and Set no

@@ -26,15 +26,19 @@ type Suggester struct {
 	// Left are columns to leave out.
 	Left []string
 
-	columns []*column
-	file    int
-	rows    [][]Field // without the columns in Left
+	columns  []*column
+	file     int
+	rows     [][]Field // without the columns in Left
+	files    []int     // of the rows
+	composed [][]*column
 }
 
 // Draft is a suggested kind.
 type Draft struct {
 	Schema  *match.Schema
 	Columns []DraftColumn
+	// Composed are the names of the things in files that have them in several columns.
+	Composed []Composition
 	// Known is the kind of Suggester.Kinds that explains most columns, and Explained their number.
 	Known     string
 	Explained int
@@ -49,7 +53,7 @@ type Draft struct {
 
 // Names reports whether one of the columns names the things.
 func (d *Draft) Names(columns []string) bool {
-	return slices.ContainsFunc(d.Columns, func(c DraftColumn) bool {
+	return slices.ContainsFunc(d.Composed, func(c Composition) bool { return c.among(columns) }) || slices.ContainsFunc(d.Columns, func(c DraftColumn) bool {
 		a, _ := d.Schema.Attribute(c.Attribute)
 		return a.Type == match.TypeName && slices.Contains(columns, c.Name)
 	})
@@ -88,7 +92,7 @@ func (s *Suggester) Read(r *Reader) error {
 
 // See adds a row.
 func (s *Suggester) See(fields []Field) {
-	s.rows = append(s.rows, fields)
+	s.rows, s.files = append(s.rows, fields), append(s.files, s.file)
 	for _, f := range fields {
 		if slices.Contains(s.Left, f.Name) {
 			continue
@@ -132,6 +136,11 @@ func (s *Suggester) Draft(kind string) (*Draft, error) {
 			column.Set = !addAlias(d.Schema, column.Attribute, plain)
 		}
 		d.Columns = append(d.Columns, column)
+	}
+	if i := slices.IndexFunc(guesses, func(g guess) bool { return g.Type == match.TypeName }); i >= 0 {
+		for _, columns := range s.composed {
+			d.Composed = append(d.Composed, newComposition(d.Columns[i].Attribute, columns))
+		}
 	}
 	s.vary(d, guesses)
 	s.compare(d, guesses)
@@ -268,7 +277,7 @@ func (s *Suggester) guess(c *column) guess {
 	case measure >= 0 && c.digits():
 		return is(note, "a quantity in several forms")
 	case c.mostly(formNumber, formPhone):
-		return is(note, "numbers that may differ for one thing: type number compares them")
+		return is(note, numbersDiffer)
 	case c.groups():
 		return is(match.Attribute{Type: match.TypeText, Tag: true, Many: c.many}, "few different values: a group")
 	}
@@ -278,6 +287,8 @@ func (s *Suggester) guess(c *column) guess {
 // durationShare is the share of the values, as one in so many, that shows that a column has durations if they are written
 // with colons or units. The others may be in seconds or minutes.
 const durationShare = 5
+
+const numbersDiffer = "numbers that may differ for one thing: type number compares them"
 
 // A column of at least leastGrouped values, of which at most groupShare are different, divides the things into groups.
 const (

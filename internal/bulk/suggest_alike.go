@@ -98,14 +98,17 @@ func (s *Suggester) alike(guesses []guess, i, j int) int {
 // is that of both.
 func both(a, b match.Attribute) (of match.Attribute, ok bool) {
 	words := func(a match.Attribute) bool { return a.Type == match.TypeText && a.Role == match.RoleNone }
-	known := func(a match.Attribute) bool { return a.Type == match.TypePeople || a.Type == match.TypeCategory && !a.Tag }
+	known := func(a match.Attribute) bool {
+		return a.Type == match.TypePeople || a.Type == match.TypeCategory && !a.Tag
+	}
 	note := func(a match.Attribute) bool { return a.Type == match.TypeText && a.Role == match.RoleNote }
+	id := func(a match.Attribute) bool { return a.Type == match.TypeID && a.Scope == match.ScopeWorld }
 	switch {
 	case a.Type == match.TypeName || b.Type == match.TypeName || a.Type == "" || b.Type == "":
 		return a, false
-	case a.Type == b.Type && a.Role == b.Role, known(a) && words(b), note(b) && words(a), note(b) && a.Type == match.TypeNumber:
+	case a.Type == b.Type && a.Role == b.Role, known(a) && words(b), note(b) && words(a), id(b) && words(a), note(b) && a.Type == match.TypeNumber:
 		of = a
-	case known(b) && words(a), note(a) && words(b), note(a) && b.Type == match.TypeNumber:
+	case known(b) && words(a), note(a) && words(b), id(a) && words(b), note(a) && b.Type == match.TypeNumber:
 		of = b
 	default:
 		return a, false

@@ -108,3 +108,65 @@ func TestSuggest_GroupsAreNoIdentifiers(t *testing.T) {
 		t.Errorf("a list of plants is compared as %s: %v", d.Known, err)
 	}
 }
+
+// A file that has the names of another file in several columns composes them in the order of these names. What many
+// rows share, such as a condition, names nothing.
+func TestSuggest_NamesOfSeveralColumns(t *testing.T) {
+	t.Parallel()
+	makers := []string{"Volta", "Ardent", "Quill"}
+	model := func(n int) string { return fmt.Sprintf("%c%cra", 'A'+n%26, 'e'+n/26) }
+	parts := rowsOf("class,model,maker,condition", 100, func(n int) string {
+		return fmt.Sprintf("%s,%s,%s,%s", []string{"EX", "GT"}[n%2], model(n), makers[n%3], []string{"new", "used"}[n%2])
+	})
+	whole := func(end string) string {
+		return rowsOf("title,price", 100, func(n int) string {
+			return fmt.Sprintf("%s %s %s %s,%d", makers[n%3], model(n), []string{"EX", "GT"}[n%2], end, 900+n*7)
+		})
+	}
+	s := bulk.Suggester{Kinds: match.Kinds()}
+	show(t, &s, "a.csv", parts)
+	show(t, &s, "b.csv", whole("4dr"))
+	d, err := s.Draft("car")
+	if err != nil || len(d.Composed) != 1 || d.Composed[0].String() != "title={maker} {model} {class}" {
+		t.Fatalf("%+v, %v", d, err)
+	}
+	if !d.Names([]string{"class", "model", "maker"}) || d.Names([]string{"class", "maker"}) {
+		t.Error("the columns of the composition name the things, together")
+	}
+	for text, want := range map[string]bool{parts: true, whole(""): false} {
+		plan, err := bulk.Recognise(bulk.Stdin, strings.NewReader(text), []*match.Schema{d.Schema}, &bulk.Options{Composed: d.Composed, Unstored: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slices.Contains(plan.Assignments(), d.Composed[0].Assignment) != want {
+			t.Errorf("%v", plan.Assignments())
+		}
+	}
+	s = bulk.Suggester{Kinds: match.Kinds()}
+	show(t, &s, "a.csv", rowsOf("type,condition", 100, func(n int) string {
+		return []string{"flat", "house"}[n%2] + "," + []string{"old", "used"}[n%2]
+	}))
+	show(t, &s, "b.csv", rowsOf("title", 100, func(n int) string { return fmt.Sprintf("%s flat used %s", model(n), model(n+1)) }))
+	if d, err := s.Draft("home"); err != nil || len(d.Composed) > 0 {
+		t.Errorf("%+v, %v", d.Composed, err)
+	}
+}
+
+// Some dates of a column may be years, and a word may stand for no date. Numbers of eight digits are not dates.
+func TestSuggest_Dates(t *testing.T) {
+	t.Parallel()
+	for name, values := range map[string][]string{
+		"date": {"2008-07-21", "1986", "TBA", "May 15, 2009", "Fri, 8 Apr 2022, 8 pm", "2008-09", "1999-01-02"},
+		"text": {"2008-07-21", "volume 12", "TBA", "soon", "1999-01-02"},
+		"note": {"20080721", "19861301", "12345678"},
+	} {
+		var rows []string
+		for n := range 5 * len(values) {
+			rows = append(rows, fmt.Sprintf("Red %c%cra|%s", 'a'+n%26, 'b'+n/26, values[n%len(values)]))
+		}
+		got, _ := suggested(t, "title|seen", rows...)
+		if is := strings.TrimPrefix(got[1], "seen: seen "); is != name && is != "text "+name {
+			t.Errorf("%v are %s", values, is)
+		}
+	}
+}

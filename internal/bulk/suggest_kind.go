@@ -28,21 +28,46 @@ func (s *Suggester) key(file int) (best *column) {
 	return best
 }
 
-// titles returns the column of words that names the things best, and for each file that lacks it the best of that file.
+// titles returns the column of words that names the things best, and for each file that lacks it the best of that file,
+// unless its names are composed of columns.
 func (s *Suggester) titles(guesses []guess) (titles []int) {
 	best := s.title(guesses, nil, func(*column) bool { return true })
 	if best < 0 {
 		return nil
 	}
 	titles = []int{best}
+	names := []*column{s.columns[best]}
+	var lacking []int // files
+	s.composed = nil
 	for file := range s.file + 1 {
-		if !s.columns[best].files[file] {
-			if i := s.title(guesses, s.columns[best], func(c *column) bool { return c.files[file] && apart(c.files, s.columns[best].files) }); i >= 0 && !slices.Contains(titles, i) {
-				titles = append(titles, i)
-			}
+		if s.columns[best].files[file] {
+			continue
+		}
+		if i := s.titleOf(file, guesses, best); i >= 0 && s.columns[i].shared(s.columns[best]) >= sharedNames {
+			titles, names = append(titles, i), append(names, s.columns[i])
+		} else {
+			lacking = append(lacking, file)
 		}
 	}
-	return titles
+	for _, file := range lacking {
+		i := s.titleOf(file, guesses, best)
+		if i < 0 || !s.columns[i].named(titleNames) {
+			if columns := s.compose(file, guesses, names); columns != nil {
+				s.composed = append(s.composed, columns)
+				continue
+			}
+		}
+		if i >= 0 {
+			titles = append(titles, i)
+		}
+	}
+	slices.Sort(titles)
+	return slices.Compact(titles)
+}
+
+// titleOf returns the column of a file that names its things best, and is in no file with the best column of all.
+func (s *Suggester) titleOf(file int, guesses []guess, best int) int {
+	return s.title(guesses, s.columns[best], func(c *column) bool { return c.files[file] && apart(c.files, s.columns[best].files) })
 }
 
 // longName is the mean length of names above which a column has texts.

@@ -5,6 +5,7 @@ package bulk
 import (
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/locus-db/locus/match"
 )
@@ -64,9 +65,26 @@ func (s *Suggester) attributes(d *Draft) iter.Seq[match.Attributes] {
 					a[name] = f.Values
 				}
 			}
+			d.composeNames(row, a)
 			if !yield(a) {
 				return
 			}
+		}
+	}
+}
+
+// composeNames adds the composed name of a row that has its columns.
+func (d *Draft) composeNames(row []Field, to match.Attributes) {
+	for _, c := range d.Composed {
+		var names, words []string
+		for _, name := range c.Columns {
+			if i := slices.IndexFunc(row, func(f Field) bool { return f.Name == name }); i >= 0 {
+				names = append(names, name)
+				words = append(words, row[i].Values...)
+			}
+		}
+		if c.among(names) {
+			to[c.Attribute] = []string{strings.Join(words, " ")}
 		}
 	}
 }

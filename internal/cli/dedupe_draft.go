@@ -55,6 +55,7 @@ func (o *oneShot) takeDraft(a *app) {
 			options.Set = append(options.Set, bulk.Assignment{Attribute: c.Attribute, Expression: c.Name})
 		}
 	}
+	options.Composed = d.Composed
 	drafted.options, drafted.kinds = &options, dedupe.Kinds(d.Schema)
 	plans, _, err := drafted.recognise(d.Schema)
 	if err != nil {

@@ -122,6 +122,9 @@ func (a *app) suggest(d *bulk.Draft, file, out string) error {
 				term.Escape(shellWord(c.Attribute+"="+c.Name)))
 		}
 	}
+	for _, c := range d.Composed {
+		a.say("a file has %s in several columns: --set %s", c.Attribute, term.Escape(shellWord(c.String())))
+	}
 	if a.json && out == "" {
 		return a.printJSON(struct {
 			Type   string `json:"type"`
