@@ -5,7 +5,6 @@ package bulk
 import (
 	"cmp"
 	"maps"
-	"math/bits"
 	"slices"
 	"strings"
 
@@ -76,7 +75,8 @@ func newNameTexts(columns []*column) *nameTexts {
 	return t
 }
 
-// of returns where a value is, without what stands in brackets behind it if the names do not have that.
+// of returns where a value is, without what stands in brackets behind it if the names do not have that. A value without
+// letters and digits is no value.
 func (t *nameTexts) of(value string) places {
 	p := t.places(foldValue(value))
 	if short, _, bracket := strings.Cut(value, " ("); bracket && p.names == 0 {
@@ -127,7 +127,7 @@ func (s *Suggester) compose(file int, guesses []guess, names []*column) []*colum
 		taken = append(taken, next)
 		free = slices.DeleteFunc(free, func(c *column) bool { return c == next })
 		for i, row := range rows {
-			if p := t.of(row[next.name]); row[next.name] != "" {
+			if p := t.of(row[next.name]); p.in != nil {
 				within[i] = common(within[i], p.in)
 			}
 		}
@@ -192,12 +192,11 @@ func (s *Suggester) rowsOf(file int) (rows []map[string]string) {
 func (t *nameTexts) share(c *column, rows []map[string]string, within [][]uint64) int {
 	n, all := 0, 0
 	for i, row := range rows {
-		value := row[c.name]
-		if value == "" || within != nil && !some(within[i]) {
+		in := t.of(row[c.name]).in
+		if in == nil || within != nil && !some(within[i]) {
 			continue
 		}
 		all++
-		in := t.of(value).in
 		if within != nil {
 			in = common(within[i], in)
 		}
@@ -234,5 +233,5 @@ func common(a, b []uint64) []uint64 {
 }
 
 func some(set []uint64) bool {
-	return set == nil || slices.ContainsFunc(set, func(w uint64) bool { return bits.OnesCount64(w) > 0 })
+	return set == nil || slices.ContainsFunc(set, func(w uint64) bool { return w != 0 })
 }
