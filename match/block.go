@@ -28,7 +28,7 @@ const (
 	KeyNumberPlace KeyKind = 8  // house number x postcode
 	KeyPage        KeyKind = 9  // web page
 	KeyDomainPlace KeyKind = 10 // registrable domain x postcode or city
-	KeyEmail       KeyKind = 11 // mailbox
+	KeyEmail       KeyKind = 11 // mailbox, or of persons what is before its @
 	KeyID          KeyKind = 12 // identifier, of its source or global
 	KeyNames       KeyKind = 13 // sound of given and family name
 	KeyNameYear    KeyKind = 14 // sound of a name x year
@@ -42,6 +42,7 @@ const (
 	KeyPersonYear  KeyKind = 22 // the same x year
 	KeyBeginning   KeyKind = 23 // first letters of a title, or all of a name, without spaces
 	KeyTitle       KeyKind = 24 // words of a title that are all common, or two of them x date or number
+	KeyInitials    KeyKind = 25 // initials of both names x city or postcode
 )
 
 var keyKinds = [...]string{
@@ -53,6 +54,7 @@ var keyKinds = [...]string{
 	KeyDateInitial: "date and initials", KeyDatePlace: "date and place", KeyModel: "model number", KeyBrandWord: "brand and word",
 	KeyEqual: "all that is compared", KeyPersonWord: "person and word",
 	KeyPersonYear: "person and year", KeyBeginning: "beginning", KeyTitle: "common words",
+	KeyInitials: "initials and place",
 }
 
 // String returns the readable name.

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // emitPerson emits the sounds of the name's parts, each combined with something specific. Both orders of
@@ -55,7 +56,19 @@ func (r *Record) emitPerson(s *sink, place, wider string) {
 	if family != "" && wider != "" {
 		s.add(KeyNamePlace, family, wider)
 	}
+	if initials != "" && place != "" {
+		s.add(KeyInitials, initials, cmp.Or(wider, place))
+	}
+	for _, e := range r.emails[:min(len(r.emails), keyPages)] {
+		if box, _, _ := strings.Cut(e, "@"); len(box) >= keyBox && !officeBoxes[box] {
+			s.add(KeyEmail, box)
+		}
+	}
 }
+
+// keyBox is the number of letters before the @ from which they are a blocking key: the rest is misspelt, or that of
+// another provider.
+const keyBox = 4
 
 // emitTitle emits model numbers, and the rarest of the other words: alone if they are rare, in pairs, and with the
 // brand. The core of a model number is a blocking key, too: one catalogue writes sx110is, the other sx110.

@@ -61,6 +61,7 @@ func (c *coder) record(r *Record) {
 	}
 	c.text(&r.postcode)
 	c.text(&r.city)
+	integer(c, &r.cityWeight)
 	c.text(&r.region)
 	c.text(&r.country)
 	c.flags(&r.address.roman, &r.romanCity, &r.dedup)
@@ -139,7 +140,8 @@ func (c *coder) part(p *part) {
 	c.text(&p.compact)
 	c.text(&p.sound)
 	c.text(&p.key)
-	c.flags(&p.rare)
+	integer(c, &p.weight)
+	integer(c, &p.second)
 }
 
 // attribute encodes or decodes one of the compared attributes.

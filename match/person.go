@@ -24,10 +24,13 @@ type part struct {
 	compact string // without spaces
 	sound   string // of the first word
 	key     string // the sorted letters of sound, which survive typos
-	rare    bool
+	weight  weight // of the first word, 0 without counts
+	second  weight // of the second word, 0 for an initial
 }
 
 func (p *part) said() bool { return len(p.words) > 0 }
+
+func (p *part) rare() bool { return p.weight >= rarePart }
 
 // rarePart is the weight from which a part of a name is rare: about one person in 400 has it.
 const rarePart weight = 600
@@ -40,8 +43,10 @@ func newPart(terms *TermFrequencies, words []string) part {
 	p := part{words: words, compact: strings.Join(words, ""), sound: sound(words[0])}
 	p.key = soundKey(p.sound)
 	if terms.records > 0 {
-		w, _ := terms.weigh(words[0], xxhash.Sum64String(words[0]), 0)
-		p.rare = w >= rarePart
+		p.weight, _ = terms.weigh(words[0], xxhash.Sum64String(words[0]), 0)
+		if len(words) > 1 && len(words[1]) > 1 {
+			p.second, _ = terms.weigh(words[1], xxhash.Sum64String(words[1]), 0)
+		}
 	}
 	return p
 }
@@ -72,14 +77,15 @@ func (m *Matcher) comparePersons(v *Vector, first, second *Record) {
 		}
 	}
 	rare := family == familyEqualRare || given == givenEqualRare
-	rarest := family == familyEqualRare && given == givenEqualRare
+	only := m.onlyOne(*v, first, second, family, given)
 	switch {
 	case family == familyDifferent && given != levelNone && given != givenDifferent && !rare && (v.neighbours() || v.onlyBorn(m)):
 		family = familyLoose
 	case given == givenDifferent && family > familyDifferent && (!rare && v.onlyBorn(m) || m.terms.tokens[datesCounted] == 0 && v.neighbours()):
 		given = givenLoose
-	case family >= familyAlike && !v.namesPerson(rare) && !(rare && v.level(fieldDate) == dateTwoOff) &&
-		!(rarest && v.level(fieldCity) >= cityEqual && v.level(fieldDate) == levelNone):
+	case only && given >= givenAlike:
+		given = givenOnly
+	case family >= familyAlike && !only && !v.namesPerson(rare) && !(rare && v.level(fieldDate) == dateTwoOff):
 		family = familyAlone
 	}
 	v.set(fieldName, family)
@@ -170,7 +176,7 @@ func compareFamilies(a, b *part) level {
 	switch {
 	case !a.said() || !b.said():
 		return levelNone
-	case a.compact == b.compact && a.rare && b.rare:
+	case a.compact == b.compact && a.rare() && b.rare():
 		return familyEqualRare
 	case a.compact == b.compact:
 		return familyEqual
@@ -182,49 +188,6 @@ func compareFamilies(a, b *part) level {
 		return familySounds
 	}
 	return familyDifferent
-}
-
-func compareGivens(a, b *part) level {
-	if !a.said() || !b.said() {
-		return levelNone
-	}
-	x, y := a.words[0], b.words[0]
-	switch {
-	case a.compact == b.compact && a.rare && b.rare:
-		return givenEqualRare
-	case a.compact == b.compact:
-		return givenEqual
-	case len(x) == 1 || len(y) == 1:
-		if x[0] == y[0] {
-			return givenInitial
-		}
-		return givenDifferent
-	case x == y && secondsDiffer(a, b):
-		return givenSecond
-	case x == y:
-		return givenEqual
-	case likeWord(a.compact, b.compact) || likeWord(x, y):
-		return givenAlike
-	case nickname(x, y):
-		return givenNickname
-	case slices.Contains(a.words[1:], y) || slices.Contains(b.words[1:], x):
-		return givenAlike // called by the second name
-	case nearPart(a, b):
-		return givenSounds
-	}
-	return givenDifferent
-}
-
-// secondsDiffer reports whether both have a second given name or a patronymic, and they are certainly different.
-func secondsDiffer(a, b *part) bool {
-	if len(a.words) < 2 || len(b.words) < 2 {
-		return false
-	}
-	x, y := a.words[1], b.words[1]
-	if firstLetters(x, 1) != firstLetters(y, 1) {
-		return true
-	}
-	return patronymic(x) && patronymic(y) && !likeWord(x, y)
 }
 
 // likeWord reports whether two words are equal or differ by a probable typo.

@@ -95,8 +95,8 @@ func TestPersons_NameBesideAPart(t *testing.T) {
 		{"family_name": {"Weber"}, "name": {"Jonas Weber"}, "birth_date": {"1980-02-29"}},
 	} {
 		b := m.Normalise("s", "b", a)
-		for _, name := range []string{"family name", "given name"} {
-			if l, ok := line(m.Explain(whole, b, m.Compare(whole, b)), name); !ok || l.Level != "equal and rare" {
+		for name, want := range map[string]string{"family name": "equal and rare", "given name": "hardly another has the whole name"} {
+			if l, ok := line(m.Explain(whole, b, m.Compare(whole, b)), name); !ok || l.Level != want {
 				t.Errorf("%v: the line %s is %+v", a, name, l)
 			}
 		}

@@ -23,6 +23,7 @@ type Record struct {
 	postcode   string
 	city       string
 	romanCity  bool   // see name.roman
+	cityWeight weight // of persons
 	region     string // its code, if written as one
 	country    string // its code, but of titles: a work may be of several
 	categories categories
@@ -134,6 +135,9 @@ func (m *Matcher) Normalise(source, key string, a Attributes) *Record {
 	}
 	if r.postcode == "" {
 		r.postcode = r.address.postcode
+	}
+	if m.style == StylePerson {
+		r.cityWeight = m.terms.ofCity(r.city)
 	}
 	if m.style != StyleBusiness {
 		r.readName(given, family, whole)

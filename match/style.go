@@ -37,6 +37,7 @@ const (
 	givenEqualRare
 	givenSecond // the first equal, the second different
 	givenLoose  // different, and only a common family name and a date of birth agree
+	givenOnly   // equal or alike, and hardly another person has the whole name
 )
 
 // The levels of fieldResidual for a title, in addition to those for a business.
@@ -83,6 +84,7 @@ var styleGrades = map[Style]map[field][]grade{
 			{"equal and rare", 500},
 			{"the first equal, the second different", -150},
 			{"different, and little besides", -1000},
+			{"hardly another has the whole name", 600},
 		},
 		fieldBox: {{}, {"of a firm, or of many names", -600}},
 	},

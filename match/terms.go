@@ -93,6 +93,7 @@ func TermsOf(s *Schema, records iter.Seq[Attributes]) *TermFrequencies {
 	}
 	switch p, tells := countTerms(s, maps.Values(sample)); {
 	case p.records >= fewCounted:
+		p.sampled(float64(math.MaxUint64) / float64(highest))
 		return p
 	case len(tells.tokens) > 0:
 		return tells
@@ -157,6 +158,7 @@ func countTerms(s *Schema, records iter.Seq[Attributes]) (p, tells *TermFrequenc
 		lasting.add(r)
 		if s.Style() == StylePerson {
 			same.add(r)
+			p.addCity(r.city)
 		}
 		for _, d := range r.dates {
 			days.add(d)
@@ -205,7 +207,18 @@ const overChance = 200
 func (p *TermFrequencies) finish() {
 	p.texts, p.hash = int(p.tokens[textCounted]), p.sum()
 	p.contrasts = p.tokens[tellsHash("")] > 0
-	p.onlyName = aboveChance(p.records)
+	p.onlyName = aboveChance(max(p.records, int(p.tokens[allCounted])))
+}
+
+// allCounted is the hash under which a table that counts a sample has the number of all records.
+var allCounted = textHash("\x00all")
+
+// sampled sets how many times as many records there are as were counted.
+func (p *TermFrequencies) sampled(times float64) {
+	if times > 1 {
+		p.tokens[allCounted] = uint32(min(times*float64(p.records), math.MaxUint32))
+		p.finish()
+	}
 }
 
 // aboveChance returns the weight from which a name is hardly that of two of n records by chance.
