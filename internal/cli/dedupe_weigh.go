@@ -53,8 +53,8 @@ func (o *oneShot) weigh(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if refused := d.Refused(); len(refused) > 0 {
-		if o.asked() || announced {
+	if refused := d.Refused(); len(refused) > 0 { // a small file has too few matches, as its user expects
+		if o.asked() || announced || !d.Few() {
 			a.say("the weights of the kind stay: %s", strings.Join(refused, "; "))
 		}
 		return nil

@@ -50,6 +50,23 @@ func staff(t *testing.T, n int) string {
 	return file
 }
 
+// names writes n names of people, each twice and with nothing else.
+func names(t *testing.T, n int) string {
+	t.Helper()
+	var b bytes.Buffer
+	b.WriteString("id,first_name,last_name\n")
+	for i := range n {
+		for _, source := range []string{"a", "b"} {
+			fmt.Fprintf(&b, "%s%d,Ka%c%c,Lo%c%cberg\n", source, i, 'a'+i%26, 'a'+i/26, 'a'+i/26, 'a'+i%26)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "names.csv")
+	if err := os.WriteFile(file, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 func TestKindLearn_WritesAKindThatDedupeTakes(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
@@ -101,6 +118,14 @@ func TestKindLearn_RefusesWithTheReasons(t *testing.T) {
 	}
 	if r := run(t.Context(), nil, "kind", "learn", name, "--kind", "person", "--anyway"); r.code != 0 || !strings.Contains(r.stdout, "kind: person") {
 		t.Errorf("--anyway: exit %d: %s%s", r.code, r.stdout, r.err)
+	}
+	// dedupe says nothing of a file that is too small to learn from, and otherwise why the weights stay.
+	out := filepath.Join(t.TempDir(), "out.csv")
+	if r := run(t.Context(), nil, "dedupe", name, "--kind", "person", "-o", out); r.code != 0 || strings.Contains(r.err, "the weights of the kind stay") {
+		t.Errorf("dedupe of few rows: exit %d: %s", r.code, r.err)
+	}
+	if r := run(t.Context(), nil, "dedupe", names(t, 600), "--kind", "person", "-o", out); r.code != 0 || !strings.Contains(r.err, "the weights of the kind stay: only names") {
+		t.Errorf("dedupe of names: exit %d: %s", r.code, r.err)
 	}
 	r = run(t.Context(), nil, "kind", "learn", name, "--kind", "person", "--json")
 	var draft struct {

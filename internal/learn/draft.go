@@ -39,12 +39,17 @@ type Quality struct {
 	F1        float64 `json:"f1"`
 }
 
+// Few reports whether there are too few matches to learn from.
+func (d *Draft) Few() bool { return d.Matches < d.least() }
+
+func (d *Draft) least() int { return max(perLevel*d.Seen, fewest) }
+
 // Refused returns the reasons to keep today's weights, none if the draft is better as far as can be estimated without
 // labels.
 func (d *Draft) Refused() (reasons []string) {
-	if least := max(perLevel*d.Seen, fewest); d.Matches < least {
+	if d.Few() {
 		return []string{fmt.Sprintf("%d matches are too few to learn from, at least %d are needed for %d levels",
-			d.Matches, least, d.Seen)}
+			d.Matches, d.least(), d.Seen)}
 	}
 	if d.NamesAlone {
 		return []string{"only names were compared: nothing else shows which of the likely matches are right"}
