@@ -27,7 +27,7 @@ func TestReadme_FiguresAreTheMeasuredOnes(t *testing.T) {
 		}
 	}
 
-	sentence := regexp.MustCompile(`(historical 50k) is at ([01]\.\d{3}) and (abt-buy) at ([01]\.\d{3})`).FindStringSubmatch(readme)
+	sentence := regexp.MustCompile(`(fake 1000) is at ([01]\.\d{3}) and (abt-buy) at ([01]\.\d{3})`).FindStringSubmatch(readme)
 	if sentence == nil {
 		t.Fatal("README.md has no figures of weights learned without labels")
 	}

@@ -80,7 +80,7 @@ var sets = []namedSet{
 	{"fake 1000", fake, "errors read here", false},
 	{"abt-buy", twoTables("abt_buy", "abt", "buy", match.Product), "errors read here", false},
 	{"dblp-acm", twoTables("dblp_acm", "dblp", "acm", publications), "errors read here", false},
-	{"historical 50k", historical, "its figure alone was seen", true},
+	{"historical 50k", historical, "errors read here", true},
 	{"fake 1000, labelled pairs", fakeLabelled, "errors read in fake 1000", false},
 }
 
