@@ -144,6 +144,7 @@ func (s *Suggester) Draft(kind string) (*Draft, error) {
 	}
 	s.vary(d, guesses)
 	s.compare(d, guesses)
+	s.ofParts(d)
 	return d, d.Schema.Validate()
 }
 
