@@ -51,10 +51,13 @@ func exchanged(a, b *part) bool {
 	if len(a.words) < 2 || len(b.words) < 2 {
 		return false
 	}
-	first, second := a.words[0], a.words[1]
-	return (len(first) > 1 && first == b.words[1] || len(second) > 1 && second == b.words[0]) &&
-		firstLetters(first, 1) == firstLetters(b.words[1], 1) && firstLetters(second, 1) == firstLetters(b.words[0], 1)
+	first, second, x, y := a.words[0], a.words[1], b.words[0], b.words[1]
+	return first == y && second == x && len(first)+len(second) > 2 ||
+		first == y && len(first) > 1 && initialOf(second, x) || second == x && len(second) > 1 && initialOf(first, y)
 }
+
+// initialOf reports whether one of two names is the initial of the other.
+func initialOf(a, b string) bool { return (len(a) == 1 || len(b) == 1) && a[0] == b[0] }
 
 // secondsDiffer reports whether both have a second given name or a patronymic, and they are certainly different.
 func secondsDiffer(a, b *part) bool {

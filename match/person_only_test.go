@@ -70,6 +70,7 @@ func TestPersons_SecondGivenNames(t *testing.T) {
 		{"W G", "G W", "different"}, // initials may be anyone's
 		{"Steven Daniel", "Logan Steven", "different"},
 		{"Karen Mary", "Mary Marie", "different"},
+		{"Daniel Anthony", "Anthony David", "different"},
 		{"Michael", "Gregory Michael", "alike"},
 		{"Daniel Peter", "Danniel Victor", "different"},
 		{"Daniel Peter", "Danniel P", "alike"},
