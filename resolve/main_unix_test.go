@@ -17,7 +17,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	longtest.CollectRarely()
 	os.Exit(pgtest.Main(m).Run())
 }
 

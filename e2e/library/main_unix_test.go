@@ -8,11 +8,9 @@ import (
 	"os"
 	"testing"
 
-	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/pgtest"
 )
 
 func TestMain(m *testing.M) {
-	longtest.CollectRarely()
 	os.Exit(pgtest.Main(m).Run())
 }

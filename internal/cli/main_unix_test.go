@@ -9,12 +9,10 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/locus-db/locus/internal/longtest"
 	"github.com/locus-db/locus/internal/mongotest"
 	"github.com/locus-db/locus/internal/pgtest"
 )
 
 func TestMain(m *testing.M) {
-	longtest.CollectRarely()
 	goleak.VerifyTestMain(mongotest.Main(pgtest.Main(m)))
 }

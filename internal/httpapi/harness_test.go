@@ -24,7 +24,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	longtest.CollectRarely()
 	longtest.Together(8) // the first token of an installation takes a second
 	goleak.VerifyTestMain(m)
 }
