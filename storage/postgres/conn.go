@@ -69,6 +69,14 @@ func (t *target) with(o *Options) *pgx.ConnConfig {
 	return config
 }
 
+// ended returns the error of a context that has ended, or nil. The network may notice a deadline before the context does.
+func ended(ctx context.Context) error {
+	if at, has := ctx.Deadline(); has && ctx.Err() == nil && !time.Now().Before(at) {
+		return context.DeadlineExceeded
+	}
+	return ctx.Err()
+}
+
 // dial opens a connection without checking the server.
 func (t *target) dial(ctx context.Context, o *Options) (*pgx.Conn, error) {
 	limited, cancel := context.WithTimeout(ctx, o.ConnectTimeout)
@@ -78,11 +86,11 @@ func (t *target) dial(ctx context.Context, o *Options) (*pgx.Conn, error) {
 	case err == nil:
 		localitypgx.Register(c.TypeMap())
 		return c, nil
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
+	case ended(ctx) != nil:
+		return nil, ended(ctx)
 	case state(err) == missingDatabase:
 		return nil, fmt.Errorf("%w: %s", cell.ErrMissing, t.shown)
-	case limited.Err() != nil:
+	case ended(limited) != nil:
 		return nil, fmt.Errorf("connect to %s: %w", t.shown, &slowError{err})
 	case isRefused(err):
 		return nil, fmt.Errorf("connect to %s: %w: %w", t.shown, storage.ErrRefused, err)
@@ -123,9 +131,9 @@ func (c *conn) run(ctx context.Context, m mode, b *pgx.Batch) (err error) {
 	case state(err) == readOnly:
 		c.close() // the server is no longer the primary
 		return &lostError{err}
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case limited.Err() != nil:
+	case ended(ctx) != nil:
+		return ended(ctx)
+	case ended(limited) != nil:
 		return &slowError{err}
 	case c.IsClosed():
 		return &lostError{err}

@@ -3,6 +3,8 @@
 package postgres
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -43,4 +45,25 @@ func TestPool_ClosesWhatIsIdle(t *testing.T) {
 	c.pool.mu.Unlock()
 	c.pool.clean()
 	idle(1)
+}
+
+// late is a context whose deadline has passed, and whose timer has not fired.
+type late struct{ context.Context }
+
+func (late) Deadline() (time.Time, bool) { return time.Now().Add(-time.Millisecond), true }
+
+// A connection that is given up at the caller's deadline is not lost.
+func TestEnded(t *testing.T) {
+	t.Parallel()
+	if err := ended(late{t.Context()}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("after the deadline: %v", err)
+	}
+	if err := ended(t.Context()); err != nil {
+		t.Errorf("without a deadline: %v", err)
+	}
+	canceled, cancel := context.WithCancel(late{t.Context()})
+	cancel()
+	if err := ended(canceled); !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled: %v", err)
+	}
 }
