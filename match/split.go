@@ -91,7 +91,10 @@ func (s *splitter) addNumber(chunk, folded string) {
 
 // version returns the digits of a number with parts, without parts of zeros at its end: 10 for 10.0 and v10.0.
 func version(chunk string) (n string, ok bool) {
-	if len(chunk) > 1 && (chunk[0] == 'v' || chunk[0] == 'V') {
+	if !strings.Contains(chunk, ".") {
+		return "", false
+	}
+	if chunk[0] == 'v' || chunk[0] == 'V' {
 		chunk = chunk[1:]
 	}
 	parts := strings.Split(chunk, ".")
@@ -100,11 +103,8 @@ func version(chunk string) (n string, ok bool) {
 			return "", false
 		}
 	}
-	if len(parts) == 1 {
-		return "", false
-	}
-	for n := len(parts) - 1; n > 0 && strings.Trim(parts[n], "0") == ""; n-- {
-		parts = parts[:n]
+	for len(parts) > 1 && strings.Trim(parts[len(parts)-1], "0") == "" {
+		parts = parts[:len(parts)-1]
 	}
 	return strings.Join(parts, ""), true
 }
