@@ -42,8 +42,8 @@ func (a *app) link(ctx context.Context, o *oneShot) (err error) {
 	if err := o.weigh(ctx, a); err != nil {
 		return err
 	}
-	s, err := dedupe.Open(ctx, &dedupe.Options{Kinds: o.kinds, Terms: o.terms, Counted: o.schema.Kind,
-		Distinct: o.sources[:1], Resolving: o.resolving})
+	o.declareOnce(o.sources[:1]) // its rows are not compared with each other
+	s, err := dedupe.Open(ctx, &dedupe.Options{Kinds: o.kinds, Terms: o.terms, Counted: o.schema.Kind, Resolving: o.resolving})
 	if err != nil {
 		return err
 	}

@@ -140,7 +140,8 @@ func (o *oneShot) declareOnce(once []string) {
 	}
 	for _, source := range once {
 		of := schema.Sources[source]
-		schema.Sources[source] = match.Source{Trust: schema.Trust(source), Deduplicated: true, Attributes: of.Attributes}
+		of.Trust, of.Deduplicated = schema.Trust(source), true
+		schema.Sources[source] = of
 	}
 	o.schema, o.kinds = &schema, dedupe.Kinds(&schema)
 }

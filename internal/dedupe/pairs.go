@@ -21,7 +21,7 @@ type Pair struct {
 	Weight match.Weight
 }
 
-// Pairs matches the rows of the second file with the rows of the first, which Add has put with its source as distinct.
+// Pairs matches the rows of the second file with the rows of the first, which Add has put with its source as deduplicated.
 // The session does not change, and rows of the second file are not compared with each other. A row may be in several
 // pairs. Pairs are in the order of B, the best first. It calls refuse for each row that cannot be matched and returns
 // how many rows there are.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,8 +30,6 @@ type Options struct {
 	// match.DefaultTermFrequencies().
 	Terms   *match.TermFrequencies
 	Counted string
-	// Distinct are sources whose rows are never one thing with another row of the same source.
-	Distinct []string
 	// Resolving, if set, is called again and again while all rows are resolved.
 	Resolving func(resolve.LoadProgress)
 }
@@ -82,18 +79,8 @@ func Open(ctx context.Context, opts *Options) (*Session, error) {
 	} else if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 		return nil, fmt.Errorf("keep the data in %s: the directory is not empty", dir)
 	}
-	all := Kinds(o.Kinds...)
-	for _, kind := range all {
-		kind.Sources = maps.Clone(kind.Sources)
-		if kind.Sources == nil {
-			kind.Sources = map[string]match.Source{}
-		}
-		for _, source := range o.Distinct {
-			kind.Sources[source] = match.Source{Trust: match.DefaultTrust, Deduplicated: true}
-		}
-	}
 	var err error
-	s.DB, err = locus.Open(ctx, "sqlite:"+dir, &locus.Options{Kinds: all, Hold: true, Storage: storage.Options{Cells: 1, Scratch: o.Keep == ""}})
+	s.DB, err = locus.Open(ctx, "sqlite:"+dir, &locus.Options{Kinds: Kinds(o.Kinds...), Hold: true, Storage: storage.Options{Cells: 1, Scratch: o.Keep == ""}})
 	if err == nil && o.Terms != nil && o.Terms.Hash() != match.DefaultTermFrequencies().Hash() {
 		err = s.use(ctx, o.Counted, o.Terms)
 	}
