@@ -32,6 +32,25 @@ func NewMint(node locality.Node, now func() time.Time, logger *slog.Logger) (fun
 	}, err
 }
 
+// awaitBirths waits until the millisecond of the latest birth of earlier batches is over, because births of one
+// millisecond are in no order: the entity of two records has the id of the one that was acknowledged before the other
+// was put. Only cells that commit in less than a millisecond make it wait.
+func (r *Resolver) awaitBirths() {
+	if rest := time.UnixMilli(r.latest + 1).Sub(r.opts.Now()); rest > 0 && rest <= time.Millisecond {
+		time.Sleep(rest)
+	}
+}
+
+// noteBirths notes the latest of the births that a cell has stored. Those of the future are from a clock that was ahead.
+func (r *Resolver) noteBirths(births []entity.Birth) {
+	now := r.opts.Now().UnixMilli()
+	for _, b := range births {
+		if at := b.ID.Millis(); at <= now {
+			r.latest = max(r.latest, at)
+		}
+	}
+}
+
 // gathering is how many milliseconds ids are minted side by side, and how many positions they share.
 const gathering = 1 << 13
 

@@ -24,6 +24,7 @@ const maxAttempts = 50
 // put is the first round: key, puid, record, birth id, change and redo entry in one transaction of the
 // record's home cell. An unavailable cell fails only its own records.
 func (b *batch) put(ctx context.Context) {
+	b.awaitBirths()
 	todo := b.pass
 	for attempt := 0; ; attempt++ {
 		again, late, why := b.putOnce(ctx, todo)
@@ -177,6 +178,7 @@ func (b *batch) putCell(ctx context.Context, id cell.ID, group []int, targets ma
 
 func (b *batch) took(id cell.ID, p *recordWriter) {
 	b.noteMark(id, p.mark)
+	b.noteBirths(p.births)
 	b.redo[id] = append(b.redo[id], p.entered...)
 	for i, w := range p.writes {
 		w.lost = p.entered[i].LostKeys

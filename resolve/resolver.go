@@ -133,6 +133,7 @@ type Resolver struct {
 	decoded      decodedRules
 	rulesCurrent bool      // the rules were read and no other lease holder can have changed them
 	idle         time.Time // end of the last Apply
+	latest       int64     // the latest birth of earlier batches; see awaitBirths
 	slice        slice     // number of entries worked off at a time
 
 	token      int64          // lease token when this process had it last
