@@ -94,7 +94,7 @@ func account() (*syscall.Credential, error) {
 // it and no parent that this user cannot traverse. It is in memory if inMemory is set and there is room.
 func directory(inMemory bool, room uint64) (string, error) {
 	parent := os.TempDir()
-	if len(parent) > 60 || os.Getuid() == 0 {
+	if len(parent) > 60 || os.Getuid() == 0 || parent == memory {
 		parent = "/tmp"
 	}
 	if inMemory && hasRoom(memory, room) {
