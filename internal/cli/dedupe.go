@@ -49,7 +49,7 @@ type oneShot struct {
 func (a *app) dedupeCommand() *cobra.Command {
 	var o oneShot
 	c := &cobra.Command{
-		Use:   "dedupe FILE...",
+		Use:   "dedupe FILE... -o FILE",
 		Short: "Find the rows of files that describe the same thing; needs no installation",
 		Long: "Writes all rows in their order with three more columns: cluster_id, which is equal for rows that describe the same\n" +
 			"thing; cluster_size; and cluster_weight, the match weight of the weakest join that holds the row in its cluster. Sort by\n" +

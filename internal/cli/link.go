@@ -18,7 +18,7 @@ import (
 func (a *app) linkCommand() *cobra.Command {
 	var o oneShot
 	c := &cobra.Command{
-		Use:   "link FILE FILE",
+		Use:   "link FILE FILE -o FILE",
 		Short: "Find the rows of a second file that describe the same things as rows of a first one; needs no installation",
 		Long: "Writes a row per pair: match_weight, the columns of the first file, and those of the second prefixed with second_, in\n" +
 			"the order of the first file. Rows of one file are never compared with each other. A row is in one pair at most, that of\n" +

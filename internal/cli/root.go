@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"strings"
 
@@ -220,7 +219,10 @@ func arguments(names ...string) cobra.PositionalArgs {
 		if len(args) == len(names) {
 			return nil
 		}
-		hint := c.CommandPath() + " " + cmp.Or(strings.Join(names, " "), "--help")
+		hint := c.CommandPath() + " --help"
+		if len(names) > 0 {
+			hint = c.Parent().CommandPath() + " " + c.Use
+		}
 		if len(args) < len(names) {
 			return usage(hint, "%s: %s is missing", c.CommandPath(), names[len(args)])
 		}
