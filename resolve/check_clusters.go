@@ -76,7 +76,7 @@ func (v *checks) compareAll(ctx context.Context, live []*node) (map[entity.PUID]
 	}
 	err = v.readBlocks(ctx, func(ctx context.Context, limits map[uint64]int) (map[uint64][]entity.PUID, error) {
 		return v.blockOf(ctx, v.ask, limits)
-	}, m)
+	}, m, v.writes)
 	clear(v.writes)
 	if err != nil {
 		return nil, err

@@ -146,7 +146,6 @@ func (b *batch) blockOf(ctx context.Context, ask asking, limits map[uint64]int) 
 	groups := map[cell.ID][]uint64{}
 	carriers := make(map[uint64][]entity.PUID, len(limits))
 	for f := range limits {
-		carriers[f] = nil
 		for _, id := range b.keyCells(f) {
 			groups[id] = append(groups[id], f)
 		}

@@ -63,7 +63,7 @@ func (b *batch) candidates(ctx context.Context) (*candidateSet, error) {
 	}
 	m := newCandidateSet(keys)
 	if b.peek == nil { // the peek has read for all of its batches
-		if err := b.foresee(ctx); err != nil {
+		if err := b.foresee(ctx, keys); err != nil {
 			return nil, err
 		}
 	}
@@ -74,7 +74,7 @@ func (b *batch) candidates(ctx context.Context) (*candidateSet, error) {
 	for _, w := range b.writes {
 		b.differ(w, m)
 	}
-	if err := b.readBlocks(ctx, b.stored, m); err != nil {
+	if err := b.readBlocks(ctx, b.stored, m, b.writes); err != nil {
 		return nil, err
 	}
 	if b.recalls() {
@@ -92,15 +92,16 @@ func (b *batch) candidates(ctx context.Context) (*candidateSet, error) {
 	if err := b.draw(ctx, drawn); err != nil {
 		return nil, err
 	}
+	further := map[entity.PUID]*write{}
 	for _, p := range drawn {
 		if w := b.writes[p]; w != nil && w.new != nil && w.posted == nil {
 			if e := w.new.equal(); e != 0 && m.leaders[e] == 0 {
 				m.leaders[e] = p // it is posted under the shared blocking key
 			}
-			w.posted = posted(w.new, leads(w.new, m.leaders))
+			w.posted, further[p] = posted(w.new, leads(w.new, m.leaders)), w
 		}
 	}
-	return m, b.readBlocks(ctx, b.stored, m)
+	return m, b.readBlocks(ctx, b.stored, m, further)
 }
 
 // affectedByStopKeys returns the records of blocking keys that the batch made stop keys or no longer, or whose weight
@@ -160,7 +161,7 @@ func (b *batch) staleCandidates(ctx context.Context, m *candidateSet) ([]entity.
 		if certain {
 			return drawn, nil
 		}
-		if err := b.readBlocks(ctx, b.stored, m); err != nil {
+		if err := b.readBlocks(ctx, b.stored, m, b.writes); err != nil {
 			return nil, err
 		}
 	}

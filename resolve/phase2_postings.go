@@ -84,11 +84,10 @@ func (m *candidateSet) post(out *outcomes) {
 	}
 }
 
-// foresee reads the records of all blocking keys of the batch at once, up to the highest limits that lead and
-// readBlocks usually need.
-func (b *batch) foresee(ctx context.Context) error {
-	clear(b.blocks)
-	limits := map[uint64]int{}
+// foresee reads the records of all blocking keys of the batch, about so many, at once, up to the highest limits that
+// lead and readBlocks usually need.
+func (b *batch) foresee(ctx context.Context, keys int) error {
+	limits := make(map[uint64]int, keys)
 	note := func(f uint64) {
 		if limits[f] == 0 {
 			limits[f] = 1
@@ -108,8 +107,8 @@ func (b *batch) foresee(ctx context.Context) error {
 			note(f)
 		}
 	}
-	_, err := b.stored(ctx, limits)
-	return err
+	b.blocks = make(map[uint64]block, len(limits))
+	return b.readStored(ctx, limits)
 }
 
 // blocks reads records of blocking keys, up to the limit of each.
@@ -120,18 +119,8 @@ func (b *batch) stored(ctx context.Context, limits map[uint64]int) (map[uint64][
 	if b.peek != nil {
 		return b.peek.blockOf(ctx, limits)
 	}
-	missing := map[uint64]int{}
-	for f, limit := range limits {
-		if known, read := b.blocks[f]; !read || !known.complete(limit) {
-			missing[f] = limit
-		}
-	}
-	read, err := b.blockOf(ctx, b.read, missing)
-	if err != nil {
+	if err := b.readStored(ctx, limits); err != nil {
 		return nil, err
-	}
-	for f, limit := range missing {
-		b.blocks[f] = block{read[f][:min(len(read[f]), limit)], limit}
 	}
 	found := make(map[uint64][]entity.PUID, len(limits))
 	for f, limit := range limits {
@@ -141,16 +130,39 @@ func (b *batch) stored(ctx context.Context, limits map[uint64]int) (map[uint64][
 	return found, nil
 }
 
-// readBlocks reads the records of every blocking key that records of the batch are posted under or have lost, in the
-// state after the batch's postings are written, unless they were read already. A follower only needs its leader.
-func (b *batch) readBlocks(ctx context.Context, stored blocks, m *candidateSet) error {
+// readStored reads the blocks that are not cached up to their limits.
+func (b *batch) readStored(ctx context.Context, limits map[uint64]int) error {
+	missing := limits
+	if len(b.blocks) > 0 {
+		missing = map[uint64]int{}
+		for f, limit := range limits {
+			if known, read := b.blocks[f]; !read || !known.complete(limit) {
+				missing[f] = limit
+			}
+		}
+	}
+	read, err := b.blockOf(ctx, b.read, missing)
+	if err != nil {
+		return err
+	}
+	for f, limit := range missing {
+		list := read[f]
+		b.blocks[f] = block{list[:min(len(list), limit)], limit}
+	}
+	return nil
+}
+
+// readBlocks reads the records of every blocking key that these records of the batch are posted under, or that the batch
+// has lost, in the state after the batch's postings are written, unless they were read already. A follower only needs
+// its leader.
+func (b *batch) readBlocks(ctx context.Context, stored blocks, m *candidateSet, of map[entity.PUID]*write) error {
 	asked := make(map[uint64]int, len(m.gained))
 	want := func(f uint64) {
 		if _, read := m.carriers[f]; !read {
 			asked[f] = m.limit(f) + len(m.removed[f]) // without the removed records as many remain
 		}
 	}
-	for p, w := range b.writes {
+	for p, w := range of {
 		for _, f := range w.posted {
 			if !match.IsEqual(f) || m.leaders[f] == p {
 				want(f)
@@ -166,9 +178,9 @@ func (b *batch) readBlocks(ctx context.Context, stored blocks, m *candidateSet) 
 	if err != nil {
 		return err
 	}
-	for f := range asked {
-		list := found[f]
-		if gone := m.removed[f]; len(gone) > 0 {
+	for f, limit := range asked {
+		list, gone := found[f], m.removed[f]
+		if len(gone) > 0 {
 			slices.Sort(gone)
 			list = slices.DeleteFunc(slices.Clone(list), func(p entity.PUID) bool {
 				_, is := slices.BinarySearch(gone, p)
@@ -178,7 +190,7 @@ func (b *batch) readBlocks(ctx context.Context, stored blocks, m *candidateSet) 
 		gained := m.gained[f]
 		slices.Sort(gained)
 		list = union(list, gained)
-		m.carriers[f] = list[:min(len(list), m.limit(f))]
+		m.carriers[f] = list[:min(len(list), limit-len(gone))]
 	}
 	return nil
 }

@@ -56,6 +56,8 @@ func (p *recordWriter) run(ctx context.Context, tx storage.Tx) error {
 	if err != nil {
 		return err
 	}
+	p.writes, p.records = make([]*write, 0, len(p.group)), make([]*entity.Record, 0, len(p.group))
+	p.births, p.changes = make([]entity.Birth, 0, len(p.group)), make([]changelog.Change, 0, len(p.group))
 	p.group = slices.DeleteFunc(slices.Clone(p.group), func(i int) bool { return p.elsewhere[i] != 0 })
 	stored := make(map[entity.PUID]*entity.Record, len(known))
 	records, err := tx.Records(ctx, known)

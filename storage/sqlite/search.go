@@ -23,7 +23,7 @@ type entry struct {
 }
 
 func newEntry(e entity.Indexed) entry {
-	b := make([]byte, 0, 256)
+	b := make([]byte, 0, 2048) // on the stack, and mostly enough
 	for _, word := range e.Words {
 		b = append(append(b, word...), ' ')
 	}
