@@ -89,6 +89,9 @@ func (m *Matcher) compare(a, b *Record) (v Vector) {
 	}
 	v.set(fieldID, id)
 	compareFacts(&v, a, b)
+	if m.style == StylePerson && bornAbout(v, a.dates, b.dates) {
+		v.put(fieldDate, dateFewYears)
+	}
 	v.set(fieldVariant, compareVariants(a, b))
 	if m.style == StyleTitle {
 		v.set(fieldText, compareText(&a.title.bag, &b.title.bag))

@@ -97,13 +97,13 @@ func compareFacts(v *Vector, a, b *Record) {
 	v.set(fieldNumber, least)
 }
 
-// asDate returns the rank of a level among the levels of a date: an equal usual day ranks like an equal year, and the
-// year before or after like another day of one year.
+// asDate returns the rank of a level among the levels of a date: an equal usual day ranks like an equal year, and years
+// that are near like another day of one year.
 func (l level) asDate() level {
 	switch l {
 	case dateUsual:
 		return dateYear
-	case dateNextYear:
+	case dateNextYear, dateFewYears:
 		return dateOtherDay
 	case dateSeries:
 		return levelNone

@@ -153,6 +153,7 @@ const (
 	dateUsual    // equal, and many records have it: 1 January
 	dateNextYear // years without days, one after the other
 	dateSeries   // different, in an attribute that distinguishes things of one title
+	dateFewYears // years of birth without days, at most three apart
 )
 
 const (
@@ -280,6 +281,7 @@ var table = [fieldCount][]grade{
 		{"equal, a day of many records", 400},
 		{"the year before or after", -400},
 		{"another of one series", -3000},
+		{"within three years", 0},
 	},
 	fieldNumber: {{}, {"far apart", -300}, {"apart", -100}, {"near", 50}, {"close", 150}, {"equal", 250}, {"another of one series", -3000}},
 	fieldText: {

@@ -104,6 +104,16 @@ func yearsApart(a, b []dated) int {
 	return max(x-y, y-x)
 }
 
+// fewYears is how many years apart two years of birth may be that are computed from ages, or stated from memory.
+const fewYears = 3
+
+// bornAbout reports whether two persons are known to be born in a few years, and not on which day.
+func bornAbout(v Vector, a, b []dated) bool {
+	date := v.level(fieldDate)
+	return (date == dateNextYear || date == dateDifferent) && len(a) > 0 && len(b) > 0 &&
+		(a[0].date.month == 0 || b[0].date.month == 0) && yearsApart(a, b) <= fewYears
+}
+
 // manyPeople is the number of counted records from which two people share a common name and a day of birth by chance.
 const manyPeople = 2000
 

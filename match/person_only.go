@@ -44,7 +44,9 @@ func (p *TermFrequencies) ofCity(city string) weight {
 // onlyOne reports whether hardly another person among the counted records has the given and family names that two
 // records have in common, in their city.
 func (m *Matcher) onlyOne(v Vector, a, b *Record, family, given level) bool {
-	if date := v.level(fieldDate); m.terms.records == 0 || family < familyAlike || date != levelNone && date.asDate() < dateTwoOff {
+	date := v.level(fieldDate)
+	born := date != levelNone && date != dateFewYears
+	if m.terms.records == 0 || family < familyAlike || born && date.asDate() < dateTwoOff {
 		return false
 	}
 	common := min(a.person.family.weight, b.person.family.weight)

@@ -47,6 +47,10 @@ func TestPersons_HardlyAnotherHasTheName(t *testing.T) {
 		"a slip in the given name":           {towns, person{"Givac", "Famaa", "Townaa", ""}, person{"Gvac", "Famaa", "Townaa", ""}, true},
 		"an initial":                         {towns, person{"Givac", "Famaa", "Townaa", ""}, person{"G", "Famaa", "Townaa", ""}, true},
 		"father and son":                     {towns, person{"Givac", "Famaa", "Townaa", "1950-02-03"}, person{"Givac", "Famaa", "Townaa", "1978-11-21"}, false},
+		"years of birth from ages":           {towns, person{"Givac", "Famaa", "Townaa", "1950"}, person{"Givac", "Famaa", "Townaa", "1953"}, true},
+		"years of birth far apart":           {towns, person{"Givac", "Famaa", "Townaa", "1950"}, person{"Givac", "Famaa", "Townaa", "1954"}, false},
+		"a day and a year near it":           {towns, person{"Givac", "Famaa", "Townaa", "1950-02-03"}, person{"Givac", "Famaa", "Townaa", "1948"}, true},
+		"two days":                           {towns, person{"Givac", "Famaa", "Townaa", "1950-02-03"}, person{"Givac", "Famaa", "Townaa", "1951-11-24"}, false},
 		"no given name":                      {towns, person{"", "Famaa", "Townaa", ""}, person{"Givac", "Famaa", "Townaa", ""}, false},
 	} {
 		of := func(key string, p person) *match.Record {

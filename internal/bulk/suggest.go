@@ -35,6 +35,8 @@ type Draft struct {
 	Columns []DraftColumn
 	// Composed are the names of the things in files that have them in several columns.
 	Composed []Composition
+	// Naming has for each file that Read has read the column that certainly names its things, "" if none does.
+	Naming []string
 	// Known is the kind of Suggester.Kinds that explains most columns, and Explained their number.
 	Known     string
 	Explained int
@@ -137,6 +139,9 @@ func (s *Suggester) Draft(kind string) (*Draft, error) {
 		for _, columns := range s.composed {
 			d.Composed = append(d.Composed, newComposition(d.Columns[i].Attribute, columns))
 		}
+	}
+	for file := range s.file {
+		d.Naming = append(d.Naming, s.naming(file+1, guesses))
 	}
 	s.vary(d, guesses)
 	s.compare(d, guesses)

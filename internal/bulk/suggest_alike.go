@@ -63,6 +63,27 @@ func (c *column) shared(other *column) int {
 	return 100 * n / len(few)
 }
 
+// shares reports whether a column has names of another column.
+func (c *column) shares(other *column) bool { return other != nil && c.shared(other) >= sharedNames }
+
+// sharesWords reports whether half of the different values consist of words of another column, two at least.
+func (c *column) sharesWords(other *column) bool {
+	known := map[string]bool{}
+	for v := range other.folded() {
+		for w := range strings.FieldsSeq(v) {
+			known[w] = true
+		}
+	}
+	n := 0
+	for v := range c.folded() {
+		words := strings.Fields(v)
+		if len(words) > 1 && !slices.ContainsFunc(words, func(w string) bool { return !known[w] }) {
+			n++
+		}
+	}
+	return 2*n >= len(c.folded())
+}
+
 // partOf reports whether all words of a column's name begin words of another's: number, episode_number; pack,
 // package_size.
 func partOf(plain, other string) bool {

@@ -93,6 +93,55 @@ func TestSuggest_NamesAreThoseOfAnotherFile(t *testing.T) {
 	}
 }
 
+// People are the things of a list that names nothing else, and not of one that has titles.
+func TestSuggest_PeopleAreNames(t *testing.T) {
+	t.Parallel()
+	name := func(n int) string { return fmt.Sprintf("%c%cra Lake", 'A'+n%26, 'e'+n/26%2) }
+	genre := []string{"rock", "jazz", "folk"}
+	got := become(t,
+		rowsOf("artist,genre", 50, func(n int) string { return name(n) + "," + genre[n%3] }),
+		rowsOf("name,formed", 50, func(n int) string { return fmt.Sprintf("%s,%d", name(n), 1960+n) }))
+	if !slices.Contains(got, "artist: artist name title") || !slices.Contains(got, "name: artist name title") {
+		t.Errorf("%q", got)
+	}
+	got = become(t, rowsOf("song,artist", 50, func(n int) string { return fmt.Sprintf("Song of %c%c,%s", 'a'+n%26, 'a'+n/26, name(n)) }))
+	if !slices.Contains(got, "artist: artist people") {
+		t.Errorf("%q", got)
+	}
+	got = become(t, rowsOf("authors,genre", 50, func(n int) string { return name(n) + "; " + name(n+1) + "," + genre[n%3] }))
+	if slices.Contains(got, "authors: authors name title") {
+		t.Errorf("%q", got)
+	}
+}
+
+// The draft says which column of a file certainly names the things, whatever it is called.
+func TestSuggest_Naming(t *testing.T) {
+	t.Parallel()
+	firm := func(n int) string {
+		return fmt.Sprintf("%c%cra %s", 'A'+n%26, 'e'+n/26%2, []string{"Foods", "Mills", "Works"}[n%3])
+	}
+	for name, c := range map[string]struct {
+		second string
+		row    func(n int) string
+		want   string
+	}{
+		"names of the first file":    {"payee,city", func(n int) string { return firm(n) + ",Ulm" }, "payee"},
+		"names of the same words":    {"payee,city", func(n int) string { return firm(n)[:5] + "Foods Mills,Ulm" }, "payee"},
+		"called like a name":         {"charity_name,city", func(n int) string { return fmt.Sprintf("Friends of %c%cil,Ulm", 'A'+n%26, 'a'+n/26) }, "charity_name"},
+		"called like who has a name": {"institution,city", func(n int) string { return fmt.Sprintf("Friends of %c%cil,Ulm", 'A'+n%26, 'a'+n/26) }, "institution"},
+		"people":                     {"holder,city", func(n int) string { return fmt.Sprintf("Mary %c%cilson,Ulm", 'A'+n%26, 'a'+n/26) }, "holder"},
+		"texts that name nothing":    {"remark,city", func(n int) string { return fmt.Sprintf("see %c%c there,Ulm", 'a'+n%26, 'a'+n/26) }, ""},
+	} {
+		s := bulk.Suggester{Kinds: match.Kinds()}
+		show(t, &s, "a.csv", rowsOf("company,city", 50, func(n int) string { return firm(n) + ",Ulm" }))
+		show(t, &s, "b.csv", rowsOf(c.second, 50, c.row))
+		d, err := s.Draft("firm")
+		if err != nil || !slices.Equal(d.Naming, []string{"company", c.want}) {
+			t.Errorf("%s: %q, %v", name, d.Naming, err)
+		}
+	}
+}
+
 // The models of cars are no model numbers, and families of plants no family names, because many rows share them.
 func TestSuggest_GroupsAreNoIdentifiers(t *testing.T) {
 	t.Parallel()

@@ -218,6 +218,11 @@ func (c *column) people() bool {
 	return lists*3 >= len(c.sample) && lists > 1 && names*10 >= parts*8
 }
 
+// lists reports whether a third of the values are certainly lists: one comma may stand in a single name.
+func (c *column) lists() bool {
+	return c.has(33, func(v string) bool { return strings.ContainsAny(v, ";|") || strings.Count(v, ",") > 1 })
+}
+
 // isCapital reports whether a word consists of letters, the first of them in upper case, and is not all capitals unless
 // it has at most two letters.
 func isCapital(w string) bool {

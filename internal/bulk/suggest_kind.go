@@ -43,7 +43,7 @@ func (s *Suggester) titles(guesses []guess) (titles []int) {
 		if s.columns[best].files[file] {
 			continue
 		}
-		if i := s.titleOf(file, guesses, best); i >= 0 && s.columns[i].shared(s.columns[best]) >= sharedNames {
+		if i := s.titleOf(file, guesses, best); i >= 0 && s.columns[i].shares(s.columns[best]) {
 			titles, names = append(titles, i), append(names, s.columns[i])
 		} else {
 			lacking = append(lacking, file)
@@ -74,16 +74,34 @@ func (s *Suggester) titleOf(file int, guesses []guess, best int) int {
 const longName = 60
 
 // title returns the best of some columns as the name of the things, -1 if there is none: one with the values of the
-// names of another file, if that is known, or one that is called and looks like a name.
+// names of another file, if that is known, or one that is called and looks like a name. People are the things of a list
+// that names nothing else, such as one of artists with their genres.
 func (s *Suggester) title(guesses []guess, other *column, some func(*column) bool) int {
+	words := func(g guess) bool { return g.Type == match.TypeText && g.Role == match.RoleNone }
+	best := s.best(guesses, other, func(c *column, g guess) bool { return words(g) && some(c) })
+	if best >= 0 {
+		if c := s.columns[best]; c.named(titleNames) || c.shares(other) || other == nil && c.unlike() >= 0.5 {
+			return best
+		}
+	}
+	people := s.best(guesses, other, func(c *column, g guess) bool {
+		return g.Type == match.TypePeople && some(c) && (c.shares(other) || c.unlike() >= 0.5) && !c.lists()
+	})
+	if people >= 0 {
+		return people
+	}
+	return best
+}
+
+// best returns the one of some columns that is most likely a name, -1 if there is none.
+func (s *Suggester) best(guesses []guess, other *column, some func(*column, guess) bool) int {
 	best, most := -1, 0
 	for i, c := range s.columns {
-		g := guesses[i]
-		if g.Type != match.TypeText || g.Role != match.RoleNone || !c.letters() || !some(c) {
+		if !c.letters() || !some(c, guesses[i]) {
 			continue
 		}
 		score := 1
-		if other != nil && c.shared(other) >= sharedNames {
+		if c.shares(other) {
 			score += 10
 		}
 		if c.named(titleNames) {
@@ -103,6 +121,26 @@ func (s *Suggester) title(guesses []guess, other *column, some func(*column) boo
 		}
 	}
 	return best
+}
+
+// naming returns the column of a file that certainly names its things: one with names of another file, or names of the
+// same words, one with names of people, or one that is called like a name or like those who have one.
+func (s *Suggester) naming(file int, guesses []guess) string {
+	for i, c := range s.columns {
+		if guesses[i].Type != match.TypeName || !c.files[file] {
+			continue
+		}
+		for j, other := range s.columns {
+			if guesses[j].Type == match.TypeName && apart(c.files, other.files) && (c.shares(other) || c.sharesWords(other)) {
+				return c.name
+			}
+		}
+		last := c.plain[strings.LastIndexByte(c.plain, '_')+1:]
+		if titleNames[last] || companyPrefixes[last] || match.NamesPeople(c.sample) {
+			return c.name
+		}
+	}
+	return ""
 }
 
 // style returns how the names in a column are compared: for things at a location like those of the known kind that

@@ -33,9 +33,33 @@ func (o *oneShot) takeNameless() {
 	}
 }
 
+// takeNames gives the name of the kind to the column that names the things of a file, as a draft shows it, if no column
+// of that file has it.
+func (o *oneShot) takeNames(naming []string) {
+	i := slices.IndexFunc(o.schema.Attributes, func(a match.Attribute) bool { return a.Type == match.TypeName && a.Role == match.RoleNone })
+	if i < 0 {
+		return
+	}
+	renamed := *o
+	options := *o.options
+	for file, p := range o.plans {
+		taken := slices.ContainsFunc(o.plans, func(p *bulk.Plan) bool {
+			return slices.ContainsFunc(p.Columns, func(c bulk.Column) bool { return c.Name == naming[file] && len(c.To) > 0 })
+		})
+		if naming[file] != "" && !taken && !named(p, o.schema) {
+			options.Set = append(options.Set, bulk.Assignment{Attribute: o.schema.Attributes[i].Name, Expression: naming[file]})
+		}
+	}
+	if renamed.options = &options; len(options.Set) > 0 {
+		if plans, _, err := renamed.recognise(o.schema); err == nil {
+			o.options, o.plans = renamed.options, plans
+		}
+	}
+}
+
 // takeDraft uses a kind drafted from the files, as by locus kind suggest, if a built-in one would not compare most of
-// the distinguishing columns. It does nothing if the kind or the meaning of a column is given, or if a file lacks the
-// columns of the draft.
+// the distinguishing columns, or else what the draft knows of their names. It does nothing if the kind or the meaning of a
+// column is given.
 func (o *oneShot) takeDraft(a *app) {
 	if !o.drafts() {
 		return
@@ -45,9 +69,13 @@ func (o *oneShot) takeDraft(a *app) {
 		name = "thing"
 	}
 	d, err := o.draft(match.Kinds(), name, o.files)
-	if err != nil || !d.Better {
-		return
+	if err == nil && !(d.Better && o.compareBy(a, d)) {
+		o.takeNames(d.Naming)
 	}
+}
+
+// compareBy uses a drafted kind, unless a file lacks the columns of the draft.
+func (o *oneShot) compareBy(a *app, d *bulk.Draft) bool {
 	drafted := *o
 	options := *o.options
 	for _, c := range d.Columns {
@@ -59,17 +87,17 @@ func (o *oneShot) takeDraft(a *app) {
 	drafted.options, drafted.kinds = &options, dedupe.Kinds(d.Schema)
 	plans, _, err := drafted.recognise(d.Schema)
 	if err != nil {
-		return
+		return false
 	}
 	more := false
 	for i, p := range plans {
 		now, before := len(p.Attributes()), len(o.plans[i].Attributes())
 		if more = more || now > before || !named(o.plans[i], o.schema); now < before || !d.Names(p.Attributes()) {
-			return
+			return false
 		}
 	}
 	if !more {
-		return
+		return false
 	}
 	var types []string
 	for _, c := range d.Columns {
@@ -83,6 +111,7 @@ func (o *oneShot) takeDraft(a *app) {
 		a.say("--kind %s compares fewer columns with a built-in one", d.Known)
 	}
 	o.options, o.kinds, o.schema, o.plans = drafted.options, drafted.kinds, d.Schema, plans
+	return true
 }
 
 // named reports whether one of the columns of a file names the things.

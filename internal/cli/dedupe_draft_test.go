@@ -40,6 +40,8 @@ func TestDedupe_DraftsAKindThatComparesMore(t *testing.T) {
 		"sizes.csv":   "id,brand,product name,size\n1,Blue Door,Day Cream Rosewater,50 ml\n2,Blue Door,Day Cream Rosewater,200 ml\n3,Blue Door,Day Cream Rosewater,50ml\n",
 		"homes.csv":   "id,address,city,beds\n1,12 Quince Rd Apt 4,Springfield,2\n2,12 Quince Road #4,Springfield,2\n3,12 Quince Road #5,Springfield,3\n",
 		"cited.csv":   "id,citation\n1,\"Webb, A. Learning of rules in noisy domains. Proc. of the Int. Conf. on Learning, 1994.\"\n2,\"Moss, B. Views of graphs. Journal of Networks and Graphs, volume 12, pages 3-19, 1991.\"\n3,\"A. Webb: Learning of rules in noisy domains, Proc. of the Int. Conf. on Learning (1994)\"\n",
+		"firms.csv":   "id,company,city\n1,Blue Door Ltd,Ulm\n2,Corner Bakery,Kiel\n3,Harbour Mills,Kiel\n",
+		"payees.csv":  "id,payee,city\n1,Harbour Mills,Kiel\n2,Corner Bakery,Kiel\n3,Blue Door,Ulm\n",
 		"letters.csv": "id,Название фильма,title,год,year\n1,Солярис,Solaris,1972,1972\n2,Солярис,Solaris,2002,2002\n",
 	} {
 		if err := os.WriteFile(path(name), []byte(text), 0o600); err != nil {
@@ -68,6 +70,8 @@ func TestDedupe_DraftsAKindThatComparesMore(t *testing.T) {
 			"kind size: compared by brand, product name, size", "1 2 1"},
 		{"one column of texts", []string{path("cited.csv")}, "kind cited: compared by citation", "1 2 1"},
 		{"things without names", []string{path("homes.csv")}, "kind place: compared by address, city", "1 1 2"},
+		{"one file calls the names of the other payees", []string{path("firms.csv"), path("payees.csv")},
+			"kind place: compared by company, city, payee", "1 2 3 3 2 1"},
 		{"columns without Latin letters", []string{path("letters.csv")},
 			"kind letter: compared by Название фильма, title, год, year", "1 2"},
 	} {

@@ -29,10 +29,10 @@ func claim(t *testing.T, dir, version string) {
 		if err != nil {
 			return err
 		}
-		if !bytes.Contains(rules, []byte(`"matcher":"matcher 21"`)) {
+		if !bytes.Contains(rules, []byte(`"matcher":"matcher 22"`)) {
 			t.Errorf("rules without a matcher: %.200s", rules)
 		}
-		return tx.PutDefinition(t.Context(), "rules", bytes.Replace(rules, []byte("matcher 21"), []byte(version), 1))
+		return tx.PutDefinition(t.Context(), "rules", bytes.Replace(rules, []byte("matcher 22"), []byte(version), 1))
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestUpgrade_PlanAndRun(t *testing.T) {
 	t.Parallel()
 	longtest.Slow(t)
 	env := installed(t)
-	if got := must(t, env, "upgrade", "plan").stdout; !strings.HasPrefix(got, "made by matcher 21, as this Locus: there is nothing to upgrade\n") {
+	if got := must(t, env, "upgrade", "plan").stdout; !strings.HasPrefix(got, "made by matcher 22, as this Locus: there is nothing to upgrade\n") {
 		t.Errorf("plan of what is current:\n%s", got)
 	}
 	claim(t, env["LOCUS_DATA"], "matcher 5")
@@ -60,7 +60,7 @@ func TestUpgrade_PlanAndRun(t *testing.T) {
 			t.Errorf("%s: exit %d, want the reason and the command:\n%s%s", args[0], got.code, got.stdout, got.err)
 		}
 	}
-	plan := "made by matcher 5, and this Locus is matcher 21: locus upgrade run resolves all records again\n"
+	plan := "made by matcher 5, and this Locus is matcher 22: locus upgrade run resolves all records again\n"
 	for _, args := range [][]string{{"upgrade", "plan"}, {"upgrade", "run", "--dry-run"}} {
 		got := must(t, env, args...).stdout
 		if !strings.HasPrefix(got, plan) || !strings.Contains(got, "\nkind place, version 1, ") ||
@@ -71,7 +71,7 @@ func TestUpgrade_PlanAndRun(t *testing.T) {
 	if got := run(t.Context(), env, "upgrade", "run"); got.code != 2 || !strings.Contains(got.err, "--yes") {
 		t.Errorf("without --yes: exit %d: %s", got.code, got.err)
 	}
-	if got := must(t, env, "upgrade", "run", "--yes"); !strings.Contains(got.err, "done: all records are resolved by matcher 21") {
+	if got := must(t, env, "upgrade", "run", "--yes"); !strings.Contains(got.err, "done: all records are resolved by matcher 22") {
 		t.Errorf("run: %s", got.err)
 	}
 	if got := must(t, env, "entity", "list", "--json").stdout; got != entities {
@@ -83,7 +83,7 @@ func TestUpgrade_PlanAndRun(t *testing.T) {
 	must(t, env, "check")
 
 	claim(t, env["LOCUS_DATA"], "matcher 109")
-	if got := run(t.Context(), env, "status"); got.code != 1 || !strings.Contains(got.err, `upgraded to "matcher 109", and this Locus is "matcher 21"`) || !strings.Contains(got.err, "a later one") {
+	if got := run(t.Context(), env, "status"); got.code != 1 || !strings.Contains(got.err, `upgraded to "matcher 109", and this Locus is "matcher 22"`) || !strings.Contains(got.err, "a later one") {
 		t.Errorf("a newer matcher: exit %d: %s", got.code, got.err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 // clustering. The rules of an installation name the version that their entities were made by; see
 // resolve.Resolver.Upgrade. A change of that code gets the next number. Kinds and term-frequency tables are data and
 // not part of it.
-const RulesName = "matcher 21"
+const RulesName = "matcher 22"
 
 // RowsName names the form of the derived rows. It is part of a cell's identity: a backend refuses rows of another form.
 const RowsName = "matcher 6"
