@@ -51,6 +51,7 @@ func parseTitle(terms *TermFrequencies, raw string) *title {
 	for i, w := range t.words {
 		if hasDigit(w) {
 			t.addJoined(terms, i)
+			w = plainNumber(w)
 		}
 		switch {
 		case accessories[w]:
@@ -62,6 +63,9 @@ func parseTitle(terms *TermFrequencies, raw string) *title {
 		case hasDigit(w) && !isMeasureWord(w) && !slices.Contains(t.numbers, w):
 			t.numbers = append(t.numbers, w)
 		}
+	}
+	for i, w := range t.words {
+		t.words[i] = plainNumber(w)
 	}
 	t.name = parseName(terms, strings.Join(t.words, " "))
 	_, t.name.roman = romanise(folded)
@@ -80,6 +84,14 @@ func parseTitle(terms *TermFrequencies, raw string) *title {
 		}
 	}
 	return t
+}
+
+// plainNumber returns a short number without zeros before it, and any other word as it is.
+func plainNumber(w string) string {
+	if w[0] != '0' || len(w) >= minDigits || !digits(w) {
+		return w
+	}
+	return withoutZeros(w)
 }
 
 // addJoined adds the model number that begins or ends with a word of the title and is written apart.
@@ -184,8 +196,9 @@ func compareTitleResiduals(a, b *title, l *alignment) level {
 	omits := a.keepsAny(a.omitted, usedA, b, usedB) || b.keepsAny(b.omitted, usedB, a, usedA)
 	numbers := a.adds(b) && b.adds(a)
 	unsure := said < codesAgreeRare || a.terms.texts == 0 // a model number that may be in other titles
+	first := firstVolume(a, b, usedA, usedB)
 	switch {
-	case a.alternates(b, l.usedA, l.usedB), unsure && (tellsA && tellsB || omits), a.audience != 0 && b.audience != 0 && a.audience&b.audience == 0:
+	case a.alternates(b, l.usedA, l.usedB), unsure && !first && (tellsA && tellsB || omits), a.audience != 0 && b.audience != 0 && a.audience&b.audience == 0:
 		return titleVariants
 	case said == codesBoth:
 		return titleModelBoth
@@ -208,9 +221,9 @@ func compareTitleResiduals(a, b *title, l *alignment) level {
 		return titleNumbers
 	case x.rare && y.rare, x.any && y.any && (l.weight == 0 || replaced(a, b, usedA, usedB)):
 		return residualRare
-	case tellsA || tellsB:
+	case !first && (tellsA || tellsB):
 		return titleVariant
-	case (x.number || y.number) && !firstVolume(a, b, usedA, usedB):
+	case !first && (x.number || y.number):
 		return titleNumber
 	case bothModels(&a.codes, &b.codes): // of different forms
 		return titleNumber
@@ -226,7 +239,7 @@ func (t *title) met(used uint32, other *title) uint32 {
 	used |= t.coded
 	for i := range t.name.tokens {
 		w := &t.name.tokens[i]
-		if used&(1<<i) == 0 && (other.bag.holds(w.hash^textSalt) || other.colours != 0 && colourOf(w.text) != 0 || t.dated(other, w.text) || other.isVariant(w.text)) {
+		if used&(1<<i) == 0 && (other.bag.holds(w.hash^textSalt) || other.colours != 0 && colourOf(w.text) != 0 || t.dated(other, w.text) || other.isVariant(w.text) || other.measured(w.text)) {
 			used |= 1 << i
 		}
 	}

@@ -50,3 +50,12 @@ func (v variant) names(folded string) bool {
 func (t *title) isVariant(w string) bool {
 	return slices.ContainsFunc(t.variants, func(v variant) bool { return v.names(w) })
 }
+
+// measured reports whether a word is a measure of the title in another unit: 100ml, and 3.4oz.
+func (t *title) measured(w string) bool {
+	if len(t.measures) == 0 || !hasDigit(w) {
+		return false
+	}
+	m, ok := parseMeasure(w)
+	return ok && slices.ContainsFunc(t.measures, func(of measure) bool { return m.unit != of.unit && m.is(of) })
+}
