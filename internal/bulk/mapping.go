@@ -107,6 +107,9 @@ func newMapping(o *Options, kind *match.Schema, others []*match.Schema, columns 
 		if err := m.assign(c.Assignment, columns); err != nil {
 			return nil, err
 		}
+		for i := range m.set[len(m.set)-1].terms {
+			m.set[len(m.set)-1].terms[i].once = true
+		}
 	}
 	return m, nil
 }

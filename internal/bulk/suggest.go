@@ -27,6 +27,7 @@ type Suggester struct {
 	rows     [][]Field // without the columns in Left
 	files    []int     // of the rows
 	composed [][]*column
+	partners []*partners
 }
 
 // Draft is a suggested kind.
@@ -109,6 +110,7 @@ func (s *Suggester) See(fields []Field) {
 func (s *Suggester) Draft(kind string) (*Draft, error) {
 	d := &Draft{Schema: &match.Schema{Kind: kind, Version: 1}}
 	s.describe()
+	s.partners = s.allPartners()
 	guesses := s.guesses()
 	same := s.unite(guesses)
 	s.uniteAlike(guesses, same)
@@ -137,7 +139,7 @@ func (s *Suggester) Draft(kind string) (*Draft, error) {
 	}
 	if i := slices.IndexFunc(guesses, func(g guess) bool { return g.Type == match.TypeName }); i >= 0 {
 		for _, columns := range s.composed {
-			d.Composed = append(d.Composed, newComposition(d.Columns[i].Attribute, columns))
+			d.Composed = append(d.Composed, newComposition(d.Columns[i].Attribute, columns, numbered(columns, s.columns[i])))
 		}
 	}
 	for file := range s.file {

@@ -112,7 +112,7 @@ func (s *Suggester) alike(guesses []guess, i, j int) int {
 	case a.letters() && b.letters() && shared >= sharedPercent:
 		return shared
 	}
-	return 0
+	return s.equalOfPartners(a, b)
 }
 
 // both returns the attribute of two columns that mean the same, if there is one. A more certain type than that of words
@@ -123,13 +123,14 @@ func both(a, b match.Attribute) (of match.Attribute, ok bool) {
 		return a.Type == match.TypePeople || a.Type == match.TypeCategory && !a.Tag
 	}
 	note := func(a match.Attribute) bool { return a.Type == match.TypeText && a.Role == match.RoleNote }
+	number := func(a match.Attribute) bool { return a.Type == match.TypeNumber }
 	id := func(a match.Attribute) bool { return a.Type == match.TypeID && a.Scope == match.ScopeWorld }
 	switch {
 	case a.Type == match.TypeName || b.Type == match.TypeName || a.Type == "" || b.Type == "":
 		return a, false
-	case a.Type == b.Type && a.Role == b.Role, known(a) && words(b), note(b) && words(a), id(b) && words(a), note(b) && a.Type == match.TypeNumber:
+	case a.Type == b.Type && a.Role == b.Role, known(a) && words(b), note(b) && words(a), id(b) && words(a), number(a) && (note(b) || words(b)):
 		of = a
-	case known(b) && words(a), note(a) && words(b), id(a) && words(b), note(a) && b.Type == match.TypeNumber:
+	case known(b) && words(a), note(a) && words(b), id(a) && words(b), number(b) && (note(a) || words(a)):
 		of = b
 	default:
 		return a, false

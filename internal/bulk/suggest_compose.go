@@ -5,6 +5,7 @@ package bulk
 import (
 	"cmp"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -30,14 +31,53 @@ type Composition struct {
 	Columns []string
 }
 
-func newComposition(attribute string, columns []*column) Composition {
+func newComposition(attribute string, columns []*column, numbered *column) Composition {
 	c := Composition{Assignment: Assignment{Attribute: attribute}}
+	var parts []string
 	for _, of := range columns {
 		c.Columns = append(c.Columns, of.name)
+		mark := ""
+		if of == numbered {
+			mark = "#"
+		}
+		parts = append(parts, mark+"{"+of.name+"}")
 	}
-	c.Expression = "{" + strings.Join(c.Columns, "} {") + "}"
+	c.Expression = strings.Join(parts, " ")
 	return c
 }
+
+// compose returns the composed value of a row. It has each value once.
+func (c Composition) compose(row map[string]string) string {
+	t, err := parseComposition(c.Expression)
+	if err != nil {
+		return "" // the name of a column has braces, see composable
+	}
+	t.once = true
+	return t.compose(func(column string) string { return row[column] })
+}
+
+// numbered returns the only one of some columns that has numbers, if most names of other files have a number sign: X #7.
+func numbered(columns []*column, names *column) (of *column) {
+	if !names.has(wholePercent, func(v string) bool { return numberSign.MatchString(v) }) {
+		return nil
+	}
+	for _, c := range columns {
+		if c.has(percentNumbers, func(v string) bool { return bareNumber.MatchString(v) }) {
+			if of != nil {
+				return nil
+			}
+			of = c
+		}
+	}
+	return of
+}
+
+const percentNumbers = 90
+
+var (
+	numberSign = regexp.MustCompile(`#\d`)
+	bareNumber = regexp.MustCompile(`^\s*#?\d{1,6}\s*$`)
+)
 
 // among reports whether a file with these columns has the composition.
 func (c Composition) among(columns []string) bool {

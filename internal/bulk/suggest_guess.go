@@ -45,7 +45,11 @@ func (s *Suggester) guesses() []guess {
 		guesses[i] = s.guess(c)
 	}
 	for _, i := range s.titles(guesses) {
-		guesses[i] = guess{Attribute: match.Attribute{Type: match.TypeName, Style: s.style(s.columns[i])}, why: "names the things"}
+		style := match.StyleTitle // of what other files have in several columns
+		if s.composed == nil {
+			style = s.style(s.columns[i])
+		}
+		guesses[i] = guess{Attribute: match.Attribute{Type: match.TypeName, Style: style}, why: "names the things"}
 	}
 	brand := func(g guess) bool { return g.Type == match.TypeCategory && !g.Tag }
 	for i, g := range guesses {
@@ -76,7 +80,7 @@ func (s *Suggester) guess(c *column) guess {
 		return is(note, "may differ for one thing")
 	case c.named(worldNames) && c.numbers() && !c.years() && !c.groups():
 		return is(match.Attribute{Type: match.TypeID, Scope: match.ScopeWorld}, "the name of a number that all sources share")
-	case c.group(peopleNames) >= 0 && c.letters(), c.people():
+	case c.group(peopleNames) >= 0 && c.letters(), c.people() && !nameNames[joined(c.plain)]:
 		return guess{match.Attribute{Type: match.TypePeople, Many: c.many}, "persons or groups", concept("people", c.group(peopleNames))}
 	case c.named(makerNames) && c.letters():
 		return is(match.Attribute{Type: match.TypePeople, Many: c.many}, "the maker: another one made another thing")

@@ -62,7 +62,7 @@ func (s *Suggester) titles(guesses []guess) (titles []int) {
 		}
 	}
 	slices.Sort(titles)
-	return slices.Compact(titles)
+	return s.partnerTitles(guesses, slices.Compact(titles))
 }
 
 // titleOf returns the column of a file that names its things best, and is in no file with the best column of all.

@@ -4,6 +4,7 @@ package bulk
 
 import (
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -76,15 +77,12 @@ func (s *Suggester) attributes(d *Draft) iter.Seq[match.Attributes] {
 // composeNames adds the composed name of a row that has its columns.
 func (d *Draft) composeNames(row []Field, to match.Attributes) {
 	for _, c := range d.Composed {
-		var names, words []string
-		for _, name := range c.Columns {
-			if i := slices.IndexFunc(row, func(f Field) bool { return f.Name == name }); i >= 0 {
-				names = append(names, name)
-				words = append(words, row[i].Values...)
-			}
+		of := map[string]string{}
+		for _, f := range row {
+			of[f.Name] = strings.Join(f.Values, " ")
 		}
-		if c.among(names) {
-			to[c.Attribute] = []string{strings.Join(words, " ")}
+		if c.among(slices.Collect(maps.Keys(of))) {
+			to[c.Attribute] = []string{c.compose(of)}
 		}
 	}
 }

@@ -14,6 +14,7 @@ type term struct {
 	columns []string
 	before  []string // the text before each column of a composition, nil for a plain column
 	after   string   // the text after the last one
+	once    bool     // a value that stands before is left out
 }
 
 func (t *term) composed() bool { return t.before != nil }
@@ -78,7 +79,7 @@ func (t *term) compose(value func(column string) string) string {
 	var b strings.Builder
 	last := ""
 	for i, column := range t.columns {
-		if last = strings.TrimSpace(value(column)); last == "" {
+		if last = strings.TrimSpace(value(column)); last == "" || t.once && says(b.String(), last) {
 			continue
 		}
 		if i == 0 || b.Len() > 0 {
@@ -90,4 +91,9 @@ func (t *term) compose(value func(column string) string) string {
 		b.WriteString(t.after)
 	}
 	return strings.TrimSpace(b.String())
+}
+
+// says reports whether a text has the words of a value side by side.
+func says(text, value string) bool {
+	return text != "" && strings.Contains(" "+foldValue(text)+" ", " "+foldValue(value)+" ")
 }

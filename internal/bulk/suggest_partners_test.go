@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bulk_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/locus-db/locus/internal/bulk"
+	"github.com/locus-db/locus/match"
+)
+
+// drafted returns the draft for two files.
+func drafted(t *testing.T, a, b string) *bulk.Draft {
+	t.Helper()
+	s := bulk.Suggester{Kinds: match.Kinds()}
+	show(t, &s, "a.csv", a)
+	show(t, &s, "b.csv", b)
+	d, err := s.Draft("thing")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func rare(n int) string { return fmt.Sprintf("%c%c%cra", 'A'+n%26, 'b'+n/26, 'a'+n%7) }
+
+// The rows that have rare words in common show the columns that name the things together, whatever the columns are
+// called: a hotel alone names no room.
+func TestSuggest_NamesThatPartnersShow(t *testing.T) {
+	t.Parallel()
+	rooms, views := []string{"Twin", "Suite", "Single", "Family", "King"}, []string{"garden", "sea", "city"}
+	hotel := func(n int) string { return rare(n/3) + " Inn" }
+	d := drafted(t,
+		rowsOf("name,room,stars,rate", 120, func(n int) string {
+			return fmt.Sprintf("%s,%s %s,%d,%d.50", hotel(n), rooms[n%5], views[n%3], n%4+2, 40+n*13%90)
+		}),
+		rowsOf("text,price", 120, func(n int) string {
+			return fmt.Sprintf("%s %s %s,%d", hotel(n), rooms[n%5], views[n%3], 40+n*17%90)
+		}))
+	if len(d.Composed) != 1 || d.Composed[0].String() != "text={name} {room}" || d.Schema.Style() != match.StyleTitle {
+		t.Errorf("%v, names are compared as %s", d.Composed, d.Schema.Style())
+	}
+}
+
+// A number that is counted with a sign in the names of the other file gets it, and a value that stands in a name already
+// is not repeated.
+func TestSuggest_ComposedOnce(t *testing.T) {
+	t.Parallel()
+	series := func(n int) string { return "Red " + rare(n/4) }
+	d := drafted(t,
+		rowsOf("series,issue,grade", 120, func(n int) string { return fmt.Sprintf("%s,%03d,VF", series(n), n%4*13+2) }),
+		rowsOf("title,price", 120, func(n int) string { return fmt.Sprintf("%s #%d,3.99", series(n), n%4*13+2) }))
+	if len(d.Composed) != 1 || d.Composed[0].String() != "title={series} #{issue}" {
+		t.Fatalf("%v", d.Composed)
+	}
+	text := "series,issue,grade\nRed Nora,003,VF\nRed Nora 3,3,VF\n"
+	plan, err := bulk.Recognise(bulk.Stdin, strings.NewReader(text), []*match.Schema{d.Schema}, &bulk.Options{Composed: d.Composed, Unstored: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := plan.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Red Nora #003", "Red Nora 3"} {
+		row, err := r.Next()
+		if err != nil || !slices.Equal(row.Attributes["title"], []string{want}) {
+			t.Errorf("%v, %v; want %s", row.Attributes, err, want)
+		}
+	}
+}
+
+// Columns of numbers with two names mean the same if the rows of one thing have the same numbers, and other rows do not.
+func TestSuggest_NumbersThatPartnersShare(t *testing.T) {
+	t.Parallel()
+	far := func(n int) int { return n * 7919 % 90000 }
+	d := drafted(t,
+		rowsOf("title,driven,doors", 120, func(n int) string { return fmt.Sprintf("Volta %s,%d km,%d", rare(n/3), far(n), n%3+2) }),
+		rowsOf("title,mileage,seats", 120, func(n int) string { return fmt.Sprintf("Volta %s,\"%d,%03d\",%d", rare(n/3), far(n)/1000, far(n)%1000, n%2+4) }))
+	for _, c := range d.Columns {
+		if want, ok := map[string]string{"mileage": "driven", "seats": "seats"}[c.Name]; ok && c.Attribute != want {
+			t.Errorf("%s becomes %s", c.Name, c.Attribute)
+		}
+	}
+}
+
+// Dishes with two ingredients are no lists of persons.
+func TestSuggest_NamesWithAnd(t *testing.T) {
+	t.Parallel()
+	got := become(t, rowsOf("name,minutes", 60, func(n int) string { return fmt.Sprintf("%s Soup and %s Bread,%d", rare(n), rare(n+60), n) }))
+	if got[0] != "name: name name title" {
+		t.Errorf("%q", got)
+	}
+}
