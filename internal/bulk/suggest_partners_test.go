@@ -79,7 +79,9 @@ func TestSuggest_NumbersThatPartnersShare(t *testing.T) {
 	far := func(n int) int { return n * 7919 % 90000 }
 	d := drafted(t,
 		rowsOf("title,driven,doors", 120, func(n int) string { return fmt.Sprintf("Volta %s,%d km,%d", rare(n/3), far(n), n%3+2) }),
-		rowsOf("title,mileage,seats", 120, func(n int) string { return fmt.Sprintf("Volta %s,\"%d,%03d\",%d", rare(n/3), far(n)/1000, far(n)%1000, n%2+4) }))
+		rowsOf("title,mileage,seats", 120, func(n int) string {
+			return fmt.Sprintf("Volta %s,\"%d,%03d\",%d", rare(n/3), far(n)/1000, far(n)%1000, n%2+4)
+		}))
 	for _, c := range d.Columns {
 		if want, ok := map[string]string{"mileage": "driven", "seats": "seats"}[c.Name]; ok && c.Attribute != want {
 			t.Errorf("%s becomes %s", c.Name, c.Attribute)
