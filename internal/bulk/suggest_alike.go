@@ -112,6 +112,9 @@ func (s *Suggester) alike(guesses []guess, i, j int) int {
 	case a.letters() && b.letters() && shared >= sharedPercent:
 		return shared
 	}
+	if guesses[i].Role == match.RoleNote && guesses[j].Role == match.RoleNote {
+		return 0 // tracks of songs: numbers that may differ for one thing
+	}
 	return s.equalOfPartners(a, b)
 }
 
