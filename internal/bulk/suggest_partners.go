@@ -6,8 +6,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strings"
-	"unicode"
 )
 
 // Rows of two files that have rare words in common, in any columns, are probably of one thing. They show which columns
@@ -31,71 +29,24 @@ type partners struct {
 	rare  map[string]float64       // how rare a word is, as the logarithm of a share
 }
 
-// findPartners finds the partners of the rows of two files.
+// findPartners finds the partners of the rows of two files: of the rows of the first file, those whose partner has
+// clearly more in common with them than any other row of the second.
 func (s *Suggester) findPartners(a, b int) *partners {
 	p := &partners{files: [2]int{a, b}}
-	keys := [2]*column{s.key(a), s.key(b)}
 	var rows [2][]map[string][]string
-	for i, fields := range s.rows {
-		for side, file := range p.files {
-			if s.files[i] == file {
-				rows[side] = append(rows[side], wordsOf(fields, keys[side]))
-			}
-		}
+	for side, file := range p.files {
+		rows[side] = s.wordsOfRows(file)
 	}
-	with := map[string][]int{} // rows of b
-	count := map[string]int{}
-	var sets [2][][]string
-	for side := range rows {
-		for i, row := range rows[side] {
-			set := allWords(row)
-			sets[side] = append(sets[side], set)
-			for _, w := range set {
-				count[w]++
-				if side == 1 {
-					with[w] = append(with[w], i)
-				}
-			}
-		}
-	}
-	p.rare = make(map[string]float64, len(count))
-	for w, n := range count {
-		p.rare[w] = math.Log(float64(len(rows[0])+len(rows[1])+1) / float64(n))
-	}
-	size := make([]float64, len(rows[1]))
-	for i, set := range sets[1] {
-		size[i] = math.Sqrt(p.weight(set)) + 1
-	}
+	p.count(rows)
+	other := p.newPartnerIndex(rows[1])
 	type found struct {
 		a, b  int
-		clear float64 // how much more the partner has in common than the next one
+		clear float64
 	}
 	var all []found
-	common := make([]float64, len(rows[1]))
-	for i := range min(len(rows[0]), partnerRows) {
-		var touched []int
-		for _, w := range sets[0][i] {
-			if len(with[w])*commonWord > len(rows[1]) {
-				continue
-			}
-			for _, j := range with[w] {
-				if common[j] == 0 {
-					touched = append(touched, j)
-				}
-				common[j] += p.rare[w]
-			}
-		}
-		best, second, at := 0.0, 0.0, 0
-		for _, j := range touched {
-			if is := common[j] / size[j]; is > best {
-				best, second, at = is, best, j
-			} else {
-				second = max(second, is)
-			}
-			common[j] = 0
-		}
-		if best > second {
-			all = append(all, found{i, at, (best - second) / math.Sqrt(p.weight(sets[0][i])+1)})
+	for i, row := range rows[0][:min(len(rows[0]), partnerRows)] {
+		if j, clear := other.closest(allWords(row)); clear > 0 {
+			all = append(all, found{i, j, clear})
 		}
 	}
 	slices.SortStableFunc(all, func(x, y found) int { return cmp.Compare(y.clear, x.clear) })
@@ -109,89 +60,86 @@ func (s *Suggester) findPartners(a, b int) *partners {
 	return p
 }
 
+// wordsOfRows returns the words of the rows of a file.
+func (s *Suggester) wordsOfRows(file int) (rows []map[string][]string) {
+	key := s.key(file)
+	for i, fields := range s.rows {
+		if s.files[i] == file {
+			rows = append(rows, wordsOf(fields, key))
+		}
+	}
+	return rows
+}
+
+// count sets how rare the words of all rows are.
+func (p *partners) count(rows [2][]map[string][]string) {
+	p.rare = map[string]float64{}
+	for _, side := range rows {
+		for _, row := range side {
+			for _, w := range allWords(row) {
+				p.rare[w]++
+			}
+		}
+	}
+	all := float64(len(rows[0]) + len(rows[1]) + 1)
+	for w, n := range p.rare {
+		p.rare[w] = math.Log(all / n)
+	}
+}
+
+// partnerIndex finds the rows of a file by their words.
+type partnerIndex struct {
+	*partners
+	with   map[string][]int // the rows with a word
+	size   []float64        // of each row
+	common []float64        // of each row with the row that looks for a partner
+}
+
+func (p *partners) newPartnerIndex(rows []map[string][]string) *partnerIndex {
+	x := &partnerIndex{partners: p, with: map[string][]int{}, common: make([]float64, len(rows))}
+	for i, row := range rows {
+		words := allWords(row)
+		for _, w := range words {
+			x.with[w] = append(x.with[w], i)
+		}
+		x.size = append(x.size, math.Sqrt(p.weight(words))+1)
+	}
+	return x
+}
+
+// closest returns the row that has most in common with some words, and how much more that is than of the next one, 0 if
+// there is no such row.
+func (x *partnerIndex) closest(words []string) (row int, clear float64) {
+	var touched []int
+	for _, w := range words {
+		if len(x.with[w])*commonWord > len(x.size) {
+			continue
+		}
+		for _, j := range x.with[w] {
+			if x.common[j] == 0 {
+				touched = append(touched, j)
+			}
+			x.common[j] += x.rare[w]
+		}
+	}
+	best, second := 0.0, 0.0
+	for _, j := range touched {
+		if is := x.common[j] / x.size[j]; is > best {
+			best, second, row = is, best, j
+		} else {
+			second = max(second, is)
+		}
+		x.common[j] = 0
+	}
+	return row, (best - second) / math.Sqrt(x.weight(words)+1)
+}
+
 // weight is the sum of how rare some words are.
 func (p *partners) weight(words []string) (sum float64) {
 	for _, w := range words {
 		sum += p.rare[w]
 	}
 	return sum
-}
-
-// wordsOf returns the words of the columns of a row other than its key.
-func wordsOf(fields []Field, key *column) map[string][]string {
-	row := map[string][]string{}
-	for _, f := range fields {
-		if key != nil && f.Name == key.name {
-			continue
-		}
-		var words []string
-		for _, v := range f.Values {
-			if len(v) <= longValue && formOf(v) != formURL {
-				words = append(words, partWords(v)...)
-			}
-		}
-		for _, w := range words {
-			if !slices.Contains(row[f.Name], w) {
-				row[f.Name] = append(row[f.Name], w)
-			}
-		}
-	}
-	return row
-}
-
-// allWords returns the different words of a row.
-func allWords(row map[string][]string) (all []string) {
-	for _, words := range row {
-		all = append(all, words...)
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
-// partWords returns the words of a value, folded. A number and a unit behind it are two words, and a number has no zeros
-// that do not count: 009, 10.0, 54,118.
-func partWords(v string) (words []string) {
-	runes := []rune(strings.ToLower(v))
-	class := func(i int) int {
-		switch {
-		case i < 0 || i >= len(runes):
-			return 0
-		case unicode.IsDigit(runes[i]):
-			return 1
-		case unicode.IsLetter(runes[i]):
-			return 2
-		}
-		return 0
-	}
-	for i := 0; i < len(runes); {
-		of := class(i)
-		if of == 0 {
-			i++
-			continue
-		}
-		var word []rune
-		for i < len(runes) {
-			if class(i) == of {
-				word = append(word, runes[i])
-			} else if of != 1 || class(i+1) != 1 || runes[i] != '.' && runes[i] != ',' {
-				break
-			} else if runes[i] == '.' {
-				word = append(word, '.')
-			}
-			i++
-		}
-		w := string(word)
-		if of == 1 {
-			if strings.Contains(w, ".") {
-				w = strings.TrimRight(strings.TrimRight(w, "0"), ".")
-			}
-			w = strings.TrimLeft(w, "0")
-		}
-		if w != "" {
-			words = append(words, w)
-		}
-	}
-	return words
 }
 
 // allPartners are the partners of each two files, if they are enough to show anything. Of many files only the first few
@@ -265,7 +213,7 @@ func (s *Suggester) equalOfPartners(a, b *column) int {
 		if !x.files[p.files[0]] || !y.files[p.files[1]] {
 			continue
 		}
-		both, equal, any := 0, 0, 0
+		both, equal, chance := 0, 0, 0
 		for i, pair := range p.pairs {
 			of := pair[0][x.name]
 			with := pair[1][y.name]
@@ -277,37 +225,12 @@ func (s *Suggester) equalOfPartners(a, b *column) int {
 				equal++
 			}
 			if equalWords(of, p.pairs[(i+1)%len(p.pairs)][1][y.name]) {
-				any++
+				chance++
 			}
 		}
-		if both >= fewPartners && equal*100 >= both*equalPercent && equal >= oftener*any {
+		if both >= fewPartners && equal*100 >= both*equalPercent && equal >= oftener*chance {
 			return equal * 100 / both
 		}
 	}
 	return 0
-}
-
-// equalWords reports whether two values have the same words. Beside a number of the other a unit or a currency does not
-// count.
-func equalWords(x, y []string) bool {
-	if slices.Equal(x, y) {
-		return true
-	}
-	n, ok := onlyNumber(x)
-	m, is := onlyNumber(y)
-	return ok && is && n == m
-}
-
-// onlyNumber returns the number in a value that has no other.
-func onlyNumber(words []string) (number string, ok bool) {
-	for _, w := range words {
-		if !unicode.IsDigit(rune(w[0])) {
-			continue
-		}
-		if ok {
-			return "", false
-		}
-		number, ok = w, true
-	}
-	return number, ok
 }
