@@ -187,6 +187,14 @@ func (p *partners) agree(a, b []*column) (sum float64) {
 	return sum / float64(len(p.pairs))
 }
 
+// agreeFrom is agree with columns of one side and others of the other side.
+func (p *partners) agreeFrom(side int, columns, others []*column) float64 {
+	if side == 0 {
+		return p.agree(columns, others)
+	}
+	return p.agree(others, columns)
+}
+
 // common is how rare the words are that two lists have in common.
 func (p *partners) common(x, y []string) (sum float64) {
 	for i, w := range x {

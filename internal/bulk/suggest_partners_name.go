@@ -40,12 +40,20 @@ func (s *Suggester) partnerTitles(guesses []guess, titles []int) []int {
 	named := maps.Clone(now)
 	named[file] = []*column{best}
 	for _, p := range s.partners {
-		if side := p.side(file); side >= 0 {
-			named[p.files[1-side]] = s.partnerColumns(p, 1-side, named[file], guesses)
+		side := p.side(file)
+		if side < 0 {
+			continue
+		}
+		if columns := s.partnerColumns(p, 1-side, named[file], guesses); columns != nil {
+			named[p.files[1-side]] = columns
 		}
 	}
-	if most := s.agreement(named); most < leastNamed || most < clearlyMore*s.agreement(now) {
+	most, before := s.agreement(named), s.agreement(now)
+	if most < leastNamed || most < clearlyMore*before {
 		return titles
+	}
+	if i := slices.Index(s.columns, best); guesses[i].Type == match.TypeAddress && before >= leastNamed {
+		return titles // names that are spelled in several ways have less in common than addresses
 	}
 	titles, s.composed = nil, nil
 	for _, of := range slices.Sorted(maps.Keys(named)) {
@@ -60,14 +68,15 @@ func (s *Suggester) partnerTitles(guesses []guess, titles []int) []int {
 	return slices.Compact(titles)
 }
 
-// agreement is how much the names of the partners of all files have in common.
+// agreement is how much the names of the partners of all files have in common, of those files that have names.
 func (s *Suggester) agreement(named map[int][]*column) (sum float64) {
+	n := 0
 	for _, p := range s.partners {
 		if a, b := named[p.files[0]], named[p.files[1]]; a != nil && b != nil {
-			sum += p.agree(a, b)
+			sum, n = sum+p.agree(a, b), n+1
 		}
 	}
-	return sum / float64(max(len(s.partners), 1))
+	return sum / float64(max(n, 1))
 }
 
 // partnerTitle returns the column whose words most other columns of the partners have, and its file.
@@ -126,21 +135,20 @@ func nameable(g guess) bool {
 // partnerColumns returns the columns of one side that have most in common with the names of the other side, in the order
 // in which their words stand in those.
 func (s *Suggester) partnerColumns(p *partners, side int, names []*column, guesses []guess) (taken []*column) {
-	agree := func(columns []*column) float64 {
-		if side == 0 {
-			return p.agree(columns, names)
-		}
-		return p.agree(names, columns)
-	}
 	free, most := s.nameables(guesses, p.files[side]), 0.0
+	others := slices.DeleteFunc(s.nameables(guesses, p.files[1-side]), func(c *column) bool { return slices.Contains(names, c) })
+	free = slices.DeleteFunc(free, func(c *column) bool {
+		return slices.ContainsFunc(others, func(other *column) bool { return p.counterparts(side, c, other, names) })
+	})
 	for {
 		var best []*column
 		for _, c := range free {
 			if slices.Contains(taken, c) {
 				continue
 			}
-			if with := append(slices.Clone(taken), c); agree(with) > most {
-				most, best = agree(with), with
+			with := append(slices.Clone(taken), c)
+			if sum := p.agreeFrom(side, with, names); sum > most {
+				most, best = sum, with
 			}
 		}
 		if best == nil {
@@ -150,6 +158,14 @@ func (s *Suggester) partnerColumns(p *partners, side int, names []*column, guess
 	}
 	slices.SortStableFunc(taken, func(x, y *column) int { return cmp.Compare(p.position(side, x, names), p.position(side, y, names)) })
 	return taken
+}
+
+// counterparts reports whether a column has more in common with another column of the other side than with its names: a
+// brewery, whose name may be part of that of a beer, and the brewery there.
+func (p *partners) counterparts(side int, c, other *column, names []*column) bool {
+	own := []*column{c}
+	with := p.agreeFrom(side, own, []*column{other})
+	return with > 0 && with > p.agreeFrom(side, own, names)
 }
 
 // position is the mean position of the first word of a column in the names of the other side.

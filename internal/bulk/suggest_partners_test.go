@@ -45,6 +45,38 @@ func TestSuggest_NamesThatPartnersShow(t *testing.T) {
 	}
 }
 
+// A maker that both files have in a column is no part of the names, although it stands in some of them.
+func TestSuggest_NamesWithoutTheirMakers(t *testing.T) {
+	t.Parallel()
+	styles := []string{"Porter", "Stout", "Lager", "Wild", "Sour"}
+	beer := func(n int) string { return rare(n*7%200) + " " + styles[n%5] }
+	d := drafted(t,
+		rowsOf("title,producer,abv", 160, func(n int) string {
+			maker := rare(n / 4)
+			return fmt.Sprintf("%s%s,%s Brewing Co.,%d.5", []string{maker + " ", ""}[n%2], beer(n), maker, n%9)
+		}),
+		rowsOf("beer,brewery,price", 160, func(n int) string { return fmt.Sprintf("%s,%s Brewing,%d", beer(n), rare(n/4), n*13%90) }))
+	if len(d.Composed) != 0 {
+		t.Errorf("%v", d.Composed)
+	}
+}
+
+// Firms that are spelled in several ways have less in common than their addresses, and are named by their names.
+func TestSuggest_NamesAreNotAddresses(t *testing.T) {
+	t.Parallel()
+	street := func(n int) string {
+		return fmt.Sprintf("%d %s Street %s %05d", 100+n*37%900, rare(n*11%200), rare(n*3%200), n*7919%90000)
+	}
+	d := drafted(t,
+		rowsOf("vendor name,street", 120, func(n int) string { return fmt.Sprintf("%s %s Tools Limited,%s", rare(n), rare(n*7%200), street(n)) }),
+		rowsOf("supplier name,address", 120, func(n int) string {
+			return fmt.Sprintf("The %s %s Tool Co.,%s Suite %d", rare(n), rare(n*7%200), street(n), n%7)
+		}))
+	if !slices.Equal(d.Naming, []string{"vendor name", "supplier name"}) {
+		t.Errorf("named by %q", d.Naming)
+	}
+}
+
 // A number that is counted with a sign in the names of the other file gets it, and a value that stands in a name already
 // is not repeated.
 func TestSuggest_ComposedOnce(t *testing.T) {
