@@ -12,8 +12,8 @@ import (
 // mean the same, and which of them together name the things.
 
 const (
-	// partnerRows is how many rows of a file look for a partner, and mostPartners how many pairs of two files count.
-	partnerRows, mostPartners = 400, 150
+	// lookingRows is how many rows of a file look for a partner, and mostPartners how many pairs of two files count.
+	lookingRows, mostPartners = 400, 150
 	// fewPartners is the number of pairs below which they show nothing.
 	fewPartners = 20
 	// commonWord is the share of the rows of a file, as one in so many, that have a word that finds no partners.
@@ -29,14 +29,28 @@ type partners struct {
 	rare  map[string]float64       // how rare a word is, as the logarithm of a share
 }
 
-// findPartners finds the partners of the rows of two files: of the rows of the first file, those whose partner has
-// clearly more in common with them than any other row of the second.
-func (s *Suggester) findPartners(a, b int) *partners {
-	p := &partners{files: [2]int{a, b}}
-	var rows [2][]map[string][]string
-	for side, file := range p.files {
-		rows[side] = s.wordsOfRows(file)
+// partnerRow are the words of a row: of its columns, and all of them.
+type partnerRow struct {
+	of  map[string][]string
+	all []string
+}
+
+// partnerRows returns the words of the rows of a file.
+func (s *Suggester) partnerRows(file int) (rows []partnerRow) {
+	key := s.key(file)
+	for i, fields := range s.rows {
+		if s.files[i] == file {
+			of := wordsOf(fields, key)
+			rows = append(rows, partnerRow{of, allWords(of)})
+		}
 	}
+	return rows
+}
+
+// findPartners finds the partners among the rows of two files: of the rows of the first file, those whose partner has
+// clearly more in common with them than any other row of the second.
+func findPartners(files [2]int, rows [2][]partnerRow) *partners {
+	p := &partners{files: files}
 	p.count(rows)
 	other := p.newPartnerIndex(rows[1])
 	type found struct {
@@ -44,8 +58,8 @@ func (s *Suggester) findPartners(a, b int) *partners {
 		clear float64
 	}
 	var all []found
-	for i, row := range rows[0][:min(len(rows[0]), partnerRows)] {
-		if j, clear := other.closest(allWords(row)); clear > 0 {
+	for i, row := range rows[0][:min(len(rows[0]), lookingRows)] {
+		if j, clear := other.closest(row.all); clear > 0 {
 			all = append(all, found{i, j, clear})
 		}
 	}
@@ -54,29 +68,18 @@ func (s *Suggester) findPartners(a, b int) *partners {
 	for _, f := range all[:len(all)/2] {
 		if !taken[f.b] && len(p.pairs) < mostPartners {
 			taken[f.b] = true
-			p.pairs = append(p.pairs, [2]map[string][]string{rows[0][f.a], rows[1][f.b]})
+			p.pairs = append(p.pairs, [2]map[string][]string{rows[0][f.a].of, rows[1][f.b].of})
 		}
 	}
 	return p
 }
 
-// wordsOfRows returns the words of the rows of a file.
-func (s *Suggester) wordsOfRows(file int) (rows []map[string][]string) {
-	key := s.key(file)
-	for i, fields := range s.rows {
-		if s.files[i] == file {
-			rows = append(rows, wordsOf(fields, key))
-		}
-	}
-	return rows
-}
-
 // count sets how rare the words of all rows are.
-func (p *partners) count(rows [2][]map[string][]string) {
+func (p *partners) count(rows [2][]partnerRow) {
 	p.rare = map[string]float64{}
 	for _, side := range rows {
 		for _, row := range side {
-			for _, w := range allWords(row) {
+			for _, w := range row.all {
 				p.rare[w]++
 			}
 		}
@@ -95,14 +98,13 @@ type partnerIndex struct {
 	common []float64        // of each row with the row that looks for a partner
 }
 
-func (p *partners) newPartnerIndex(rows []map[string][]string) *partnerIndex {
+func (p *partners) newPartnerIndex(rows []partnerRow) *partnerIndex {
 	x := &partnerIndex{partners: p, with: map[string][]int{}, common: make([]float64, len(rows))}
 	for i, row := range rows {
-		words := allWords(row)
-		for _, w := range words {
+		for _, w := range row.all {
 			x.with[w] = append(x.with[w], i)
 		}
-		x.size = append(x.size, math.Sqrt(p.weight(words))+1)
+		x.size = append(x.size, math.Sqrt(p.weight(row.all))+1)
 	}
 	return x
 }
@@ -152,9 +154,14 @@ func (s *Suggester) allPartners() (all []*partners) {
 			files = append(files, f)
 		}
 	}
+	if len(files) < 2 {
+		return nil
+	}
+	var rows [][]partnerRow
 	for i, b := range files {
-		for _, a := range files[:i] {
-			if p := s.findPartners(a, b); len(p.pairs) >= fewPartners {
+		rows = append(rows, s.partnerRows(b))
+		for j, a := range files[:i] {
+			if p := findPartners([2]int{a, b}, [2][]partnerRow{rows[j], rows[i]}); len(p.pairs) >= fewPartners {
 				all = append(all, p)
 			}
 		}
