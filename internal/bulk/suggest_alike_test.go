@@ -126,12 +126,12 @@ func TestSuggest_Naming(t *testing.T) {
 		row    func(n int) string
 		want   string
 	}{
-		"names of the first file":    {"payee,city", func(n int) string { return firm(n) + ",Ulm" }, "payee"},
-		"names of the same words":    {"payee,city", func(n int) string { return firm(n)[:5] + "Foods Mills,Ulm" }, "payee"},
-		"called like a name":         {"charity_name,city", func(n int) string { return fmt.Sprintf("Friends of %c%cil,Ulm", 'A'+n%26, 'a'+n/26) }, "charity_name"},
+		"names of the first file":        {"payee,city", func(n int) string { return firm(n) + ",Ulm" }, "payee"},
+		"names of the same words":        {"payee,city", func(n int) string { return firm(n)[:5] + "Foods Mills,Ulm" }, "payee"},
+		"called like a name":             {"charity_name,city", func(n int) string { return fmt.Sprintf("Friends of %c%cil,Ulm", 'A'+n%26, 'a'+n/26) }, "charity_name"},
 		"called like those who have one": {"institution,city", func(n int) string { return fmt.Sprintf("Friends of %c%cil,Ulm", 'A'+n%26, 'a'+n/26) }, "institution"},
-		"people":                     {"holder,city", func(n int) string { return fmt.Sprintf("Mary %c%cilson,Ulm", 'A'+n%26, 'a'+n/26) }, "holder"},
-		"texts that name nothing":    {"remark,city", func(n int) string { return fmt.Sprintf("see %c%c there,Ulm", 'a'+n%26, 'a'+n/26) }, ""},
+		"people":                         {"holder,city", func(n int) string { return fmt.Sprintf("Mary %c%cilson,Ulm", 'A'+n%26, 'a'+n/26) }, "holder"},
+		"texts that name nothing":        {"remark,city", func(n int) string { return fmt.Sprintf("see %c%c there,Ulm", 'a'+n%26, 'a'+n/26) }, ""},
 	} {
 		s := bulk.Suggester{Kinds: match.Kinds()}
 		show(t, &s, "a.csv", rowsOf("company,city", 50, func(n int) string { return firm(n) + ",Ulm" }))

@@ -60,12 +60,22 @@ func (s *Suggester) partnerTitles(guesses []guess, titles []int) []int {
 		columns := named[of]
 		if len(columns) > 1 {
 			s.composed = append(s.composed, columns)
-			continue
+		} else if !twice(columns[0], named) {
+			titles = append(titles, slices.Index(s.columns, columns[0]))
 		}
-		titles = append(titles, slices.Index(s.columns, columns[0]))
 	}
 	slices.Sort(titles)
 	return slices.Compact(titles)
+}
+
+// twice reports whether a column is in a file that has another name.
+func twice(c *column, named map[int][]*column) bool {
+	for file := range c.files {
+		if of := named[file]; of != nil && (len(of) > 1 || of[0] != c) {
+			return true
+		}
+	}
+	return false
 }
 
 // agreement is how much the names of the partners of all files have in common, of those files that have names.

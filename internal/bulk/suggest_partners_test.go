@@ -61,6 +61,24 @@ func TestSuggest_NamesWithoutTheirMakers(t *testing.T) {
 	}
 }
 
+// A file may have nothing that its partners have in their names.
+func TestSuggest_NamesThatOneFileLacks(t *testing.T) {
+	t.Parallel()
+	maker := func(n int) string { return rare(n/2) + " Motors" }
+	model := func(n int) string { return rare(n*7%200) + " " + rare(n*3%200) }
+	s := bulk.Suggester{Kinds: match.Kinds()}
+	show(t, &s, "a.csv", rowsOf("vehicle,producer,title", 120, func(n int) string {
+		return fmt.Sprintf("%s,%s,offer %s", model(n), maker(n), rare(n*11%97))
+	}))
+	show(t, &s, "b.csv", rowsOf("producer,sold", 120, func(n int) string { return fmt.Sprintf("%s,%d", maker(n), n*7919%90000) }))
+	show(t, &s, "c.csv", rowsOf("what,title,price", 120, func(n int) string {
+		return fmt.Sprintf("%s,%s,%d", model(n), []string{"new", "used", "old"}[n%3], n*13%90)
+	}))
+	if d, err := s.Draft("thing"); err != nil || d.Naming[0] != "vehicle" || d.Naming[1] != "" || d.Naming[2] != "what" {
+		t.Errorf("named by %q: %v", d.Naming, err)
+	}
+}
+
 // Firms that are spelled in several ways have less in common than their addresses, and are named by their names.
 func TestSuggest_NamesAreNotAddresses(t *testing.T) {
 	t.Parallel()
