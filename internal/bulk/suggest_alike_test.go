@@ -41,18 +41,20 @@ func rowsOf(columns string, rows int, row func(n int) string) string {
 }
 
 // Columns of different files with the same values mean the same, whatever they are called, and so do columns of one name
+// fewRows is a number of rows of which not enough are known to be of one thing to show anything.
+const fewRows = 36
+
 // in other letters.
 func TestSuggest_UnitesColumnsOfTheSameValues(t *testing.T) {
 	t.Parallel()
-	const few = 36 // rows, of which not enough are known to be of one thing
 	consoles := []string{"PS2", "Wii", "DS", "PC", "Xbox 360"}
 	makers := []string{"Walford Games", "Dalow", "Meritz Soft", "Crowward"}
 	word := func(n int) string { return fmt.Sprintf("%c%c%co", 'a'+n%26, 'b'+n/26%20, 'c'+n%7) }
 	got := become(t,
-		rowsOf("Name,Platform,Studio,Genre,Disc", few, func(n int) string {
+		rowsOf("Name,Platform,Studio,Genre,Disc", fewRows, func(n int) string {
 			return fmt.Sprintf("Red %s,%s,%s,Puzzle,%d", word(n), consoles[n%5], makers[n%4], n%3)
 		}),
-		rowsOf("game,genre,system,made by,disc number,players", few, func(n int) string {
+		rowsOf("game,genre,system,made by,disc number,players", fewRows, func(n int) string {
 			return fmt.Sprintf("Red %s,puzzle,%s,%s,%d,%d", word(n), strings.ToLower(consoles[n%5]), makers[n%4]+".", n%3, n%3)
 		}))
 	want := []string{
@@ -165,11 +167,11 @@ func TestSuggest_NamesOfSeveralColumns(t *testing.T) {
 	t.Parallel()
 	makers := []string{"Volta", "Ardent", "Quill"}
 	model := func(n int) string { return fmt.Sprintf("%c%cra", 'A'+n%26, 'e'+n/26) }
-	parts := rowsOf("class,model,maker,condition", 100, func(n int) string {
+	parts := rowsOf("class,model,maker,condition", fewRows, func(n int) string {
 		return fmt.Sprintf("%s,%s,%s,%s", []string{"EX", "GT"}[n%2], model(n), makers[n%3], []string{"new", "used"}[n%2])
 	})
 	whole := func(end string) string {
-		return rowsOf("title,price", 100, func(n int) string {
+		return rowsOf("title,price", fewRows, func(n int) string {
 			return fmt.Sprintf("%s %s %s %s,%d", makers[n%3], model(n), []string{"EX", "GT"}[n%2], end, 900+n*7)
 		})
 	}
