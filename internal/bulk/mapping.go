@@ -104,11 +104,8 @@ func newMapping(o *Options, kind *match.Schema, others []*match.Schema, columns 
 		if !c.among(columns) {
 			continue
 		}
-		if err := m.assign(c.Assignment, columns); err != nil {
+		if err := m.setTo(c.Assignment, c.term); err != nil {
 			return nil, err
-		}
-		for i := range m.set[len(m.set)-1].terms {
-			m.set[len(m.set)-1].terms[i].once = true
 		}
 	}
 	return m, nil
@@ -144,19 +141,20 @@ func (m *mapping) assignReserved(a Assignment, terms []term) error {
 }
 
 func (m *mapping) assign(a Assignment, columns []string) error {
-	if kind, ok := reserved[a.Attribute]; ok && !m.isAttribute(a.Attribute) && kind != useAttribute {
-		terms, err := parseExpression(a.Expression, columns)
-		if err != nil {
-			return fmt.Errorf("--set %.80q: %w", a.String(), err)
-		}
-		return m.assignReserved(a, terms)
-	}
-	if !m.isAttribute(a.Attribute) {
-		return fmt.Errorf("--set %.80q: %s", a.String(), m.noAttribute(a.Attribute))
-	}
 	terms, err := parseExpression(a.Expression, columns)
 	if err != nil {
 		return fmt.Errorf("--set %.80q: %w", a.String(), err)
+	}
+	if kind, ok := reserved[a.Attribute]; ok && !m.isAttribute(a.Attribute) && kind != useAttribute {
+		return m.assignReserved(a, terms)
+	}
+	return m.setTo(a, terms...)
+}
+
+// setTo sets an attribute to the parsed terms of an assignment, beside others.
+func (m *mapping) setTo(a Assignment, terms ...term) error {
+	if !m.isAttribute(a.Attribute) {
+		return fmt.Errorf("--set %.80q: %s", a.String(), m.noAttribute(a.Attribute))
 	}
 	i := slices.IndexFunc(m.set, func(s setting) bool { return s.attribute == a.Attribute })
 	if i < 0 {

@@ -25,35 +25,26 @@ const (
 	partPercent  = 30
 )
 
-// Composition is an attribute that is composed of the columns of a file.
+// Composition is an attribute that is composed of the columns of a file, with each value once.
 type Composition struct {
 	Assignment
-	Columns []string
+	term term
 }
 
 func newComposition(attribute string, columns []*column, numbered *column) Composition {
-	c := Composition{Assignment: Assignment{Attribute: attribute}}
-	var parts []string
-	for _, of := range columns {
-		c.Columns = append(c.Columns, of.name)
-		mark := ""
-		if of == numbered {
-			mark = "#"
+	t := term{once: true}
+	for i, of := range columns {
+		before := ""
+		if i > 0 {
+			before = " "
 		}
-		parts = append(parts, mark+"{"+of.name+"}")
+		if of == numbered {
+			before += "#"
+		}
+		t.columns, t.before = append(t.columns, of.name), append(t.before, before)
+		t.text += before + "{" + of.name + "}"
 	}
-	c.Expression = strings.Join(parts, " ")
-	return c
-}
-
-// compose returns the composed value of a row. It has each value once.
-func (c Composition) compose(row map[string]string) string {
-	t, err := parseComposition(c.Expression)
-	if err != nil {
-		return "" // the name of a column has braces, see composable
-	}
-	t.once = true
-	return t.compose(func(column string) string { return row[column] })
+	return Composition{Assignment{Attribute: attribute, Expression: t.text}, t}
 }
 
 // numbered returns the only one of some columns that has numbers, if most names of other files have a number sign: X #7.
@@ -81,7 +72,7 @@ var (
 
 // among reports whether a file with these columns has the composition.
 func (c Composition) among(columns []string) bool {
-	return !slices.ContainsFunc(c.Columns, func(name string) bool { return !slices.Contains(columns, name) })
+	return !slices.ContainsFunc(c.term.columns, func(name string) bool { return !slices.Contains(columns, name) })
 }
 
 // nameTexts are names of other files, to look for values in them.

@@ -91,21 +91,21 @@ func (s *Suggester) agreement(named map[int][]*column) (sum float64) {
 
 // partnerTitle returns the column whose words most other columns of the partners have, and its file.
 func (s *Suggester) partnerTitle(guesses []guess) (best *column, file int) {
-	most := 0.0
-	for i, c := range s.columns {
-		if guesses[i].Type == match.TypePeople || !nameable(guesses[i]) || !c.letters() || len(c.files) > 1 {
-			continue
-		}
-		sum := 0.0
-		for _, p := range s.partners {
-			for side, of := range p.files {
-				if c.files[of] {
-					sum += p.held(side, c, s.nameables(guesses, p.files[1-side]))
+	sums := make([]float64, len(s.columns))
+	for _, p := range s.partners {
+		for side, of := range p.files {
+			others := p.sideWords(1-side, s.nameables(guesses, p.files[1-side]))
+			for i, c := range s.columns {
+				if c.files[of] && len(c.files) == 1 && guesses[i].Type != match.TypePeople && nameable(guesses[i]) && c.letters() {
+					sums[i] += p.held(side, c, others)
 				}
 			}
 		}
+	}
+	most := 0.0
+	for i, sum := range sums {
 		if sum > most {
-			most, best = sum, c
+			most, best = sum, s.columns[i]
 		}
 	}
 	if best != nil {
@@ -116,13 +116,20 @@ func (s *Suggester) partnerTitle(guesses []guess) (best *column, file int) {
 	return best, file
 }
 
-// held returns how rare the words of a column are that are in some columns of the partner, less half of how rare the
-// others are.
-func (p *partners) held(side int, c *column, columns []*column) (sum float64) {
+// sideWords returns the words of some columns of one side, of each pair.
+func (p *partners) sideWords(side int, columns []*column) (words [][]string) {
 	for _, pair := range p.pairs {
+		words = append(words, p.of(pair[side], columns))
+	}
+	return words
+}
+
+// held returns how rare the words of a column are that are among others of the partner, less half of how rare the rest
+// is.
+func (p *partners) held(side int, c *column, others [][]string) (sum float64) {
+	for i, pair := range p.pairs {
 		x := pair[side][c.name]
-		common := p.common(x, p.of(pair[1-side], columns))
-		sum += 1.5*common - p.weight(x)/2
+		sum += 1.5*p.common(x, others[i]) - p.weight(x)/2
 	}
 	return sum / float64(len(p.pairs))
 }
@@ -147,9 +154,7 @@ func nameable(g guess) bool {
 func (s *Suggester) partnerColumns(p *partners, side int, names []*column, guesses []guess) (taken []*column) {
 	free, most := s.nameables(guesses, p.files[side]), 0.0
 	others := slices.DeleteFunc(s.nameables(guesses, p.files[1-side]), func(c *column) bool { return slices.Contains(names, c) })
-	free = slices.DeleteFunc(free, func(c *column) bool {
-		return slices.ContainsFunc(others, func(other *column) bool { return p.counterparts(side, c, other, names) })
-	})
+	free = slices.DeleteFunc(free, func(c *column) bool { return p.elsewhere(side, c, names, others) })
 	for {
 		var best []*column
 		for _, c := range free {
@@ -170,12 +175,12 @@ func (s *Suggester) partnerColumns(p *partners, side int, names []*column, guess
 	return taken
 }
 
-// counterparts reports whether a column has more in common with another column of the other side than with its names: a
+// elsewhere reports whether a column has more in common with one of the others of the other side than with its names: a
 // brewery, whose name may be part of that of a beer, and the brewery there.
-func (p *partners) counterparts(side int, c, other *column, names []*column) bool {
+func (p *partners) elsewhere(side int, c *column, names, others []*column) bool {
 	own := []*column{c}
-	with := p.agreeFrom(side, own, []*column{other})
-	return with > 0 && with > p.agreeFrom(side, own, names)
+	most := max(p.agreeFrom(side, own, names), 0)
+	return slices.ContainsFunc(others, func(other *column) bool { return p.agreeFrom(side, own, []*column{other}) > most })
 }
 
 // position is the mean position of the first word of a column in the names of the other side.

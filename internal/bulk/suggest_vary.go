@@ -4,7 +4,6 @@ package bulk
 
 import (
 	"iter"
-	"maps"
 	"slices"
 	"strings"
 
@@ -76,13 +75,17 @@ func (s *Suggester) attributes(d *Draft) iter.Seq[match.Attributes] {
 
 // composeNames adds the composed name of a row that has its columns.
 func (d *Draft) composeNames(row []Field, to match.Attributes) {
+	if len(d.Composed) == 0 {
+		return
+	}
+	var columns []string
+	of := map[string]string{}
+	for _, f := range row {
+		columns, of[f.Name] = append(columns, f.Name), strings.Join(f.Values, " ")
+	}
 	for _, c := range d.Composed {
-		of := map[string]string{}
-		for _, f := range row {
-			of[f.Name] = strings.Join(f.Values, " ")
-		}
-		if c.among(slices.Collect(maps.Keys(of))) {
-			to[c.Attribute] = []string{c.compose(of)}
+		if c.among(columns) {
+			to[c.Attribute] = []string{c.term.compose(func(column string) string { return of[column] })}
 		}
 	}
 }
