@@ -18,8 +18,6 @@ import (
 	"syscall"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/locus-db/locus/internal/longtest"
 )
 
@@ -94,28 +92,17 @@ func account() (*syscall.Credential, error) {
 // it and no parent that this user cannot traverse. It is in memory if inMemory is set and there is room.
 func directory(inMemory bool, room uint64) (string, error) {
 	parent := os.TempDir()
-	if len(parent) > 60 || os.Getuid() == 0 || parent == memory {
+	if len(parent) > 60 || os.Getuid() == 0 || parent == longtest.Memory {
 		parent = "/tmp"
 	}
-	if inMemory && hasRoom(memory, room) {
-		parent = memory
+	if inMemory && longtest.MemoryHas(room) {
+		parent = longtest.Memory
 	}
 	dir, err := os.MkdirTemp(parent, "locus-pg-")
 	if err != nil {
 		return "", err
 	}
 	return dir, own(dir)
-}
-
-// memory is an in-memory file system on Linux.
-const memory = "/dev/shm"
-
-// hasRoom reports whether a file system has room bytes, and at least enough for some servers with dozens of
-// databases.
-func hasRoom(path string, room uint64) bool {
-	const dozens = 4 << 30
-	var s unix.Statfs_t
-	return unix.Statfs(path, &s) == nil && uint64(s.Bavail)*uint64(s.Bsize) >= max(room, dozens) //nolint:unconvert // the types differ elsewhere
 }
 
 // own gives a file to the user that runs the servers.
